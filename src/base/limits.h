@@ -1,0 +1,24 @@
+/* Named limits. Every count, length and depth read from outside meets one of these, and the bytes
+ * left, before use. */
+#ifndef TN_BASE_LIMITS_H
+#define TN_BASE_LIMITS_H
+
+#define TN_ERROR_TEXT_MAX                2048
+#define TN_PATH_BYTES_MAX                4096
+#define TN_JOBS_MAX                      256
+#define TN_MEMORY_DEFAULT_BYTES          (192ull << 20)
+
+#define TN_PARQUET_FOOTER_BYTES_MAX      (512u << 20)
+#define TN_PARQUET_PAGE_BYTES_MAX        (1u << 30)
+#define TN_PARQUET_PAGE_HEADER_BYTES_MAX (16u << 20)
+#define TN_PARQUET_LEAVES_MAX            100000
+#define TN_PARQUET_DEPTH_MAX             64
+#define TN_PARQUET_ROW_GROUPS_MAX        1000000
+#define TN_THRIFT_DEPTH_MAX              64
+
+#define TN_TASK_LINE_BYTES_MAX           (256u << 20)
+#define TN_DIR_DEPTH_MAX                 64
+#define TN_DIR_ENTRIES_MAX               50000000
+#define TN_PREDICATE_DEPTH_MAX           64
+
+#endif

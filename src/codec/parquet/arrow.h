@@ -1,0 +1,73 @@
+/* Between Parquet's leaves and Arrow's columns: schema mapping, assembly of nested arrays from
+ * levels, shredding back.
+ *
+ * Reading: every logical and converted type has an Arrow type; INT96 becomes timestamp[ns] without
+ * zone where the value fits, and is an error naming row and column where it does not; unknown
+ * annotations read as their physical type. `ARROW:schema` in the footer is honoured where it fits
+ * the Parquet schema (zones, large types, dictionary, duration). */
+#ifndef TN_PARQUET_ARROW_H
+#define TN_PARQUET_ARROW_H
+
+#include "codec/parquet/file.h"
+#include "codec/parquet/file_write.h"
+#include "codec/parquet/leaf.h"
+#include "tarn/batch.h"
+
+/* The Arrow schema (a struct) of the chosen top-level columns (indices of the root's children, in
+ * the order wanted; NULL: all). *out is the caller's to release. */
+int tn_arrow_schema_of(tarn_cx *cx, const tn_parquet *file, const uint32_t *columns,
+                       size_t column_count, struct ArrowSchema *out);
+
+/* Rows of one file as Arrow. */
+typedef struct tn_parquet_scan_options {
+    const uint32_t *columns; /* top-level columns; NULL: all */
+    size_t column_count;
+    const uint32_t *groups; /* row groups, ascending; NULL: all */
+    size_t group_count;
+    const struct tn_row_range
+        *ranges; /* with `groups`: rows wanted within each chosen group, ascending; NULL: all */
+    size_t range_count;
+    bool skip_crc;
+    int64_t batch_rows; /* 0: 65,536 */
+} tn_parquet_scan_options;
+
+typedef struct tn_row_range {
+    uint32_t group;
+    int64_t first, rows;
+} tn_row_range;
+
+typedef struct tn_parquet_scan tn_parquet_scan;
+/* The file is borrowed. Columns of a batch are decoded in parallel on cx's pool. */
+int tn_parquet_scan_open(tarn_cx *cx, const tn_parquet *file,
+                         const tn_parquet_scan_options *options, tn_parquet_scan **out);
+/* The next batch as a struct array (length 0 at the end), and the position in the file of its first
+ * row; rows of a batch are consecutive. *out is the caller's to release. */
+int tn_parquet_scan_next(tarn_cx *cx, tn_parquet_scan *scan, struct ArrowArray *out,
+                         int64_t *first_row);
+void tn_parquet_scan_close(tn_parquet_scan *scan);
+
+/* The Parquet schema for an Arrow struct schema: three-level lists, field ids from metadata
+ * "PARQUET:field_id", the widest safe annotation. Elements live in the arena. */
+int tn_parquet_schema_of(tarn_cx *cx, const struct ArrowSchema *schema, tn_arena *arena,
+                         tn_schema *out);
+/* The value of "ARROW:schema": base64 of the IPC message of `schema`, as Arrow's own writers store
+ * it. */
+int tn_arrow_schema_serialize(tarn_cx *cx, const struct ArrowSchema *schema, tn_buf *out);
+
+/* A whole file from Arrow batches: shreds, encodes columns in parallel, cuts row groups at bytes or
+ * rows. */
+typedef struct tn_parquet_sink_options {
+    tn_chunk_options chunk;
+    tn_parquet_write_options file;
+    uint64_t group_bytes; /* compressed; 0: 32 MiB */
+    int64_t group_rows;   /* 0: 1,048,576 */
+    bool store_arrow_schema;
+} tn_parquet_sink_options;
+typedef struct tn_parquet_sink tn_parquet_sink;
+int tn_parquet_sink_open(tarn_cx *cx, tn_sink *sink, const struct ArrowSchema *schema,
+                         const tn_parquet_sink_options *options, tn_parquet_sink **out);
+int tn_parquet_sink_add(tarn_cx *cx, tn_parquet_sink *sink, const struct ArrowArray *batch);
+int tn_parquet_sink_finish(tarn_cx *cx, tn_parquet_sink *sink);
+void tn_parquet_sink_close(tn_parquet_sink *sink);
+
+#endif

@@ -1,0 +1,68 @@
+/* Encodes one column chunk: pages, dictionary, statistics, indexes, bloom filter. One thread per
+ * writer; the chunks of a row group are encoded in parallel and then appended by file_write.h in
+ * order. */
+#ifndef TN_PARQUET_LEAF_WRITE_H
+#define TN_PARQUET_LEAF_WRITE_H
+
+#include "codec/parquet/leaf.h"
+
+typedef struct tn_chunk_writer tn_chunk_writer;
+
+typedef struct tn_chunk_options {
+    int32_t codec; /* enum tn_codec */
+    int level;     /* of the codec; 0: its default here (zstd 3) */
+    bool page_v2;  /* data page v2; default v1 */
+    bool no_dictionary;
+    uint64_t dictionary_bytes_max; /* 0: 1 MiB; past it the rest falls back to the best plain or
+                                      delta encoding */
+    uint64_t page_bytes;           /* uncompressed; 0: 1 MiB */
+    int64_t page_rows;             /* 0: 20,000 */
+    bool crc;
+    bool bloom;
+    double bloom_fpp;       /* 0: 0.01 */
+    size_t bound_bytes_max; /* of min and max of byte arrays in statistics and indexes; 0: 64 */
+} tn_chunk_options;
+
+/* A finished chunk: page bytes in pieces, and its metadata with offsets relative to the chunk's
+ * first byte. */
+typedef struct tn_encoded_chunk {
+    tn_arena arena; /* of what `meta` and the indexes point to */
+    tn_buf *pieces;
+    size_t piece_count;
+    uint64_t bytes;
+    tn_chunk_meta meta;
+    bool has_column_index;
+    tn_column_index column_index;
+    tn_offset_index offset_index;
+    tn_buf bloom; /* blocks; empty: none */
+    int64_t rows, entries;
+} tn_encoded_chunk;
+
+void tn_encoded_chunk_clear(tn_encoded_chunk *chunk);
+
+/* `leaf` is borrowed until close. */
+int tn_chunk_writer_open(tarn_cx *cx, const tn_leaf *leaf, const tn_chunk_options *options,
+                         tn_chunk_writer **out);
+void tn_chunk_writer_close(tn_chunk_writer *writer);
+/* Adds whole rows. Values and dictionary are copied or encoded before it returns. */
+int tn_chunk_writer_add(tarn_cx *cx, tn_chunk_writer *writer, const tn_leaf_batch *batch);
+/* Adds a ready page: header and compressed body as they are to stand in the file (a dictionary page
+ * only first). `rows` start in it; `index` bounds go to the column index (null_page, min, max as
+ * there), `unencoded_bytes` -1: unknown. Pages and added rows may be mixed; statistics then cover
+ * both when every bound is known, else they are left out. */
+typedef struct tn_ready_page {
+    tn_page_header header;
+    tn_str body;
+    int64_t rows, entries, nulls;
+    bool has_bounds, null_page;
+    tn_str min, max;
+    int64_t unencoded_bytes;
+    const int64_t *rep_histogram, *def_histogram; /* NULL: unknown */
+} tn_ready_page;
+int tn_chunk_writer_add_page(tarn_cx *cx, tn_chunk_writer *writer, const tn_ready_page *page);
+/* About how many bytes the chunk has so far when compressed. */
+uint64_t tn_chunk_writer_bytes(const tn_chunk_writer *writer);
+/* Closes the last page and gives the chunk, which is the caller's to clear. */
+int tn_chunk_writer_finish(tarn_cx *cx, tn_chunk_writer *writer, tn_encoded_chunk *out);
+
+#endif

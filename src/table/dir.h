@@ -1,0 +1,107 @@
+/* A plain directory of Parquet files as a table: its partitions, files and footers, seen once and
+ * then immutable. */
+#ifndef TN_TABLE_DIR_H
+#define TN_TABLE_DIR_H
+
+#include "codec/parquet/meta.h"
+#include "io/store.h"
+#include "table/partition.h"
+#include "task/task.h"
+
+/* Why a file is not merged. */
+enum tn_file_state {
+    TN_FILE_GOOD = 0,
+    TN_FILE_NOT_PARQUET, /* no magic: another format, left alone */
+    TN_FILE_DAMAGED,     /* magic or name says Parquet, but it cannot be read; `problem` says why */
+    TN_FILE_ENCRYPTED,
+    TN_FILE_BUCKETED, /* Spark's bucketed naming */
+    TN_FILE_SYMLINK   /* read, never merged away */
+};
+
+typedef struct tn_dir_group {
+    int64_t rows;
+    int64_t compressed_bytes, uncompressed_bytes;
+} tn_dir_group;
+
+typedef struct tn_dir_file {
+    tn_str name; /* in the partition's directory */
+    tn_stat stat;
+    enum tn_file_state state;
+    tn_str problem;
+    int64_t rows;
+    tn_dir_group *groups;
+    uint32_t group_count;
+    uint32_t schema; /* index into tn_dir.schemas */
+    uint32_t keys;   /* index into tn_dir.key_sets: footer key-values */
+    tn_str created_by;
+    uint32_t codecs; /* bit set over enum tn_codec of its chunks */
+    bool has_bloom, has_index, has_crc_file;
+} tn_dir_file;
+
+/* Something that is not data: hidden and "_" names, other formats, side files, sub-directories. */
+typedef struct tn_dir_other {
+    tn_str name;
+    tn_stat stat;
+} tn_dir_other;
+
+typedef struct tn_dir_partition {
+    tn_str path;      /* below the root; "" is the root itself */
+    tn_str directory; /* path in the store */
+    tn_stat stat;
+    tn_dir_file *files; /* sorted by name */
+    size_t file_count;
+    tn_dir_other *others;
+    size_t other_count;
+    bool has_subdirs, symlinked, mount_point, parent_unwritable;
+    tn_str busy; /* name of a fresh _temporary, .hive-staging*, … ; empty: none */
+    int64_t busy_age_ms;
+} tn_dir_partition;
+
+typedef struct tn_dir_schema {
+    tn_element *elements;
+    size_t element_count;
+    tn_str bytes; /* Thrift bytes of a footer that holds nothing else: equal bytes, equal schema */
+} tn_dir_schema;
+
+typedef struct tn_dir_keys {
+    tn_key_value *values;
+    size_t count;
+} tn_dir_keys;
+
+typedef struct tn_dir {
+    tn_arena arena;
+    tn_str root; /* path in the store */
+    tn_str work; /* where lock, staging and undo go (beside, else inside) */
+    bool work_inside;
+    bool exchange; /* the file system of the root can exchange directories */
+    int64_t seen_ms;
+    tn_dir_partition *partitions; /* sorted by path; those without files or others are left out */
+    size_t partition_count;
+    tn_dir_schema *schemas;
+    size_t schema_count;
+    tn_dir_keys *key_sets;
+    size_t key_set_count;
+    tn_str *leftovers; /* staging and undo directories of earlier runs */
+    size_t leftover_count;
+    uint64_t directories; /* listed in all */
+} tn_dir;
+
+typedef struct tn_dir_options {
+    const tn_str
+        *partitions; /* only these ("dt=2024-05-12", a prefix of levels allowed); NULL: all */
+    size_t partition_count;
+    bool no_footers;              /* names and sizes only */
+    uint64_t footers_below_bytes; /* read footers only of files smaller than this; 0: of all */
+    bool for_write;               /* refuse tables of other kinds by name */
+} tn_dir_options;
+
+/* Loads it: lists directories and reads footers in parallel. A path that is not a directory, or is
+ * missing: a clear status. Files that cannot be read do not fail the load; they are DAMAGED. */
+int tn_dir_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_dir_options *options,
+                tn_dir *out);
+void tn_dir_clear(tn_dir *dir);
+
+/* True for names that are no data: "_…" and "." prefixes unless "_x=…", and "*._COPYING_". */
+bool tn_dir_hidden_name(tn_str name);
+
+#endif
