@@ -1,0 +1,31 @@
+/* The table of commands. A new command is its file and two lines here. */
+#include <string.h>
+
+#include "cmd.h"
+
+extern const struct cmd cmd_completions;
+extern const struct cmd cmd_help;
+extern const struct cmd cmd_man;
+
+const struct cmd *const cmd_table[] = {
+    &cmd_help,
+    &cmd_man,
+    &cmd_completions,
+    NULL,
+};
+
+/* Refused by name until their version. */
+const char *const cmd_later[] = {
+    "create",  "write",     "timeline", "instant", "files", "schema",  "report",
+    "serve",   "splits",    "compact",  "cluster", "clean", "archive", "rollback",
+    "restore", "savepoint", "repair",   "upgrade", NULL,
+};
+
+const struct cmd *cmd_find(const char *name)
+{
+    for (const struct cmd *const *at = cmd_table; *at != NULL; at++) {
+        if (strcmp((*at)->name, name) == 0)
+            return *at;
+    }
+    return NULL;
+}
