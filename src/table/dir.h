@@ -11,7 +11,7 @@
 /* Why a file is not merged. */
 enum tn_file_state {
     TN_FILE_GOOD = 0,
-    TN_FILE_NOT_PARQUET, /* no magic: another format, left alone */
+    TN_FILE_NOT_PARQUET, /* no magic: another format, left alone; such files are in `others` */
     TN_FILE_DAMAGED,     /* magic or name says Parquet, but it cannot be read; `problem` says why */
     TN_FILE_ENCRYPTED,
     TN_FILE_BUCKETED, /* Spark's bucketed naming */
@@ -28,6 +28,7 @@ typedef struct tn_dir_file {
     tn_stat stat;
     enum tn_file_state state;
     tn_str problem;
+    bool footer_seen; /* rows and what follows are known */
     int64_t rows;
     tn_dir_group *groups;
     uint32_t group_count;
@@ -36,9 +37,12 @@ typedef struct tn_dir_file {
     tn_str created_by;
     uint32_t codecs; /* bit set over enum tn_codec of its chunks */
     bool has_bloom, has_index, has_crc_file;
+    uint64_t bloom_bytes;  /* as far as the footer states them */
+    uint8_t *bloom_leaves; /* bit per leaf that has a bloom filter; NULL: none */
 } tn_dir_file;
 
-/* Something that is not data: hidden and "_" names, other formats, side files, sub-directories. */
+/* Something that is not data: hidden and "_" names, other formats, side files, sub-directories that
+ * are no partitions. */
 typedef struct tn_dir_other {
     tn_str name;
     tn_stat stat;
@@ -50,10 +54,14 @@ typedef struct tn_dir_partition {
     tn_stat stat;
     tn_dir_file *files; /* sorted by name */
     size_t file_count;
-    tn_dir_other *others;
+    tn_dir_other *others; /* sorted by name */
     size_t other_count;
-    bool has_subdirs, symlinked, mount_point, parent_unwritable;
-    tn_str busy; /* name of a fresh _temporary, .hive-staging*, … ; empty: none */
+    bool has_subdirs; /* of any name, hidden ones too */
+    bool symlinked;   /* it, or a directory above it below the root, is a symbolic link */
+    bool mount_point, parent_unwritable;
+    tn_str problem; /* why it could not be listed; empty: it was */
+    tn_str busy; /* path below the root of a fresh _temporary, .hive-staging*, … in it or above;
+                    empty: none */
     int64_t busy_age_ms;
 } tn_dir_partition;
 
@@ -70,6 +78,8 @@ typedef struct tn_dir_keys {
 
 typedef struct tn_dir {
     tn_arena arena;
+    tn_arena *parts; /* arenas filled in parallel, one per run of files or directories */
+    size_t part_count;
     tn_str root; /* path in the store */
     tn_str work; /* where lock, staging and undo go (beside, else inside) */
     bool work_inside;
@@ -77,9 +87,9 @@ typedef struct tn_dir {
     int64_t seen_ms;
     tn_dir_partition *partitions; /* sorted by path; those without files or others are left out */
     size_t partition_count;
-    tn_dir_schema *schemas;
+    tn_dir_schema *schemas; /* numbered by first appearance */
     size_t schema_count;
-    tn_dir_keys *key_sets;
+    tn_dir_keys *key_sets; /* numbered by first appearance */
     size_t key_set_count;
     tn_str *leftovers; /* staging and undo directories of earlier runs */
     size_t leftover_count;
@@ -90,18 +100,28 @@ typedef struct tn_dir_options {
     const tn_str
         *partitions; /* only these ("dt=2024-05-12", a prefix of levels allowed); NULL: all */
     size_t partition_count;
-    bool no_footers;              /* names and sizes only */
-    uint64_t footers_below_bytes; /* read footers only of files smaller than this; 0: of all */
+    bool no_footers;              /* names and sizes only; every file then counts as GOOD */
+    uint64_t footers_below_bytes; /* read footers only of files smaller than this, others count as
+                                     GOOD; 0: of all */
     bool for_write;               /* refuse tables of other kinds by name */
+    bool probe; /* try for real where staging can go and whether directories can be exchanged */
 } tn_dir_options;
 
 /* Loads it: lists directories and reads footers in parallel. A path that is not a directory, or is
- * missing: a clear status. Files that cannot be read do not fail the load; they are DAMAGED. */
+ * missing: a clear status. Files that cannot be read do not fail the load; they are DAMAGED. A
+ * sub-directory that cannot be listed is a partition with `problem`. */
 int tn_dir_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_dir_options *options,
                 tn_dir *out);
 void tn_dir_clear(tn_dir *dir);
 
 /* True for names that are no data: "_…" and "." prefixes unless "_x=…", and "*._COPYING_". */
 bool tn_dir_hidden_name(tn_str name);
+/* Spark's bucketed naming: "…_NNNNN.c000…". */
+bool tn_dir_bucketed_name(tn_str name);
+/* Marks of a writer at work: _temporary, .hive-staging*, .spark-staging*, *._COPYING_. */
+bool tn_dir_busy_name(tn_str name);
+
+/* The two places a work directory can have: "/a/.NAME.tarn" for "/a/NAME", and "/a/NAME/.tarn". */
+int tn_dir_work_names(tarn_cx *cx, tn_arena *arena, tn_str root, tn_str *beside, tn_str *inside);
 
 #endif
