@@ -1,0 +1,16 @@
+# Run by the build: manual pages and completions as TARN prints them.
+function(print into)
+  execute_process(COMMAND ${TARN} ${ARGN} OUTPUT_FILE ${into} RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "tarn ${ARGN} failed: ${result}")
+  endif()
+endfunction()
+
+file(MAKE_DIRECTORY ${MAN} ${COMPLETIONS})
+print(${MAN}/tarn.1 man)
+foreach(verb ${VERBS})
+  print(${MAN}/tarn-${verb}.1 man ${verb})
+endforeach()
+print(${COMPLETIONS}/tarn completions bash)
+print(${COMPLETIONS}/_tarn completions zsh)
+print(${COMPLETIONS}/tarn.fish completions fish)
