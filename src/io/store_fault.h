@@ -13,6 +13,10 @@ typedef struct tn_fault_plan {
     bool crash_after;
     int status;                /* default TARN_E_IO */
     uint64_t full_after_bytes; /* writes past this many bytes fail as a full disk does; 0: never */
+    /* Called before each call of a living process, with its number: a rival at work in between. It
+     * may use the wrapped store, not this one. */
+    void (*hook)(void *arg, uint64_t call);
+    void *hook_arg;
 } tn_fault_plan;
 
 int tn_store_fault_open(tarn_cx *cx, tn_store *inner, const tn_fault_plan *plan, tn_store **out);
