@@ -14,6 +14,8 @@
 #define TN_PARQUET_LEAVES_MAX            100000
 #define TN_PARQUET_DEPTH_MAX             64
 #define TN_PARQUET_ROW_GROUPS_MAX        1000000
+#define TN_PARQUET_NAME_BYTES_MAX        (256u << 20) /* of all dotted column names together */
+#define TN_PARQUET_BLOOM_BYTES_MAX       (128u << 20)
 #define TN_THRIFT_DEPTH_MAX              64
 
 #define TN_TASK_LINE_BYTES_MAX           (256u << 20)

@@ -18,11 +18,12 @@ typedef struct tn_parquet {
     const uint8_t *memory;                /* borrowed; NULL when opened from a store */
 } tn_parquet;
 
-/* Opens and checks: magic at both ends, footer length, schema, chunk counts, offsets and sizes
- * within the file. An encrypted file is UNSUPPORTED by name; a 0-byte file, one without magic, a
- * cut one: CORRUPT with the place and a hint. `tail_hint` bytes are read from the end at first (0:
- * 64 KiB); a file not larger than that is read once. *out is the caller's, to tn_parquet_close,
- * also after failures (it is then empty). */
+/* Opens and checks: magic at both ends, footer length, schema, chunk counts, types, offsets and
+ * sizes within the file, row counts that add up. Encrypted data, and chunks in other files, are
+ * UNSUPPORTED by name; a 0-byte file, one without magic, a cut one: CORRUPT with the place and a
+ * hint. The last 64 KiB are read at first; a file not larger than that is read once. *out is the
+ * caller's, to tn_parquet_close, also after failures (it is then empty). A codec number is not
+ * checked here: unpacking is. */
 int tn_parquet_open(tarn_cx *cx, tn_store *store, tn_str path, tn_parquet *out);
 /* The same over bytes in memory, which must outlive it. */
 int tn_parquet_open_memory(tarn_cx *cx, const void *bytes, size_t len, tn_str path,

@@ -24,6 +24,7 @@ enum tn_physical {
     TN_FIXED = 7 /* FIXED_LEN_BYTE_ARRAY */
 };
 
+/* VECTOR (3) is refused by the schema. */
 enum tn_repetition { TN_REQUIRED = 0, TN_OPTIONAL = 1, TN_REPEATED = 2 };
 
 enum tn_encoding {
@@ -131,9 +132,9 @@ typedef struct tn_element {
 } tn_element;
 
 typedef struct tn_statistics {
-    bool has_min, has_max; /* deprecated fields 1 and 2 */
+    bool has_min, has_max; /* the deprecated fields: 2 and 1 */
     bool has_null_count, has_distinct_count;
-    bool has_min_value, has_max_value; /* fields 5 and 6 */
+    bool has_min_value, has_max_value; /* fields 6 and 5 */
     bool has_min_exact, has_max_exact;
     bool min_exact, max_exact;
     bool has_nan_count;
@@ -217,7 +218,8 @@ typedef struct tn_footer {
     tn_str created_by;
     int32_t
         *column_orders; /* per leaf: 1 TYPE_ORDER, 2 IEEE_754_TOTAL_ORDER, other numbers as read */
-    size_t column_order_count;
+    size_t column_order_count; /* 0: absent */
+    bool encrypted;            /* an encryption algorithm is named: some columns may be encrypted */
 } tn_footer;
 
 typedef struct tn_page_header {
@@ -246,6 +248,7 @@ typedef struct tn_column_index {
     int64_t *null_counts;                     /* NULL: absent */
     int64_t *rep_histograms, *def_histograms; /* pages * (max level + 1) each; NULL: absent */
     size_t rep_histogram_count, def_histogram_count;
+    int64_t *nan_counts; /* per page; NULL: absent */
 } tn_column_index;
 
 typedef struct tn_page_location {
@@ -260,11 +263,13 @@ typedef struct tn_offset_index {
     int64_t *unencoded_bytes; /* per page; NULL: absent */
 } tn_offset_index;
 
-/* Decoders take the exact bytes (page header: at least those); a failure is TARN_E_CORRUPT with the
- * offset within. */
+/* Decoders take the exact bytes (page header: at least those; more after the end is passed over); a
+ * failure is TARN_E_CORRUPT with the offset within. */
 int tn_footer_decode(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_footer *out);
-/* header_bytes tells how much was used. TARN_E_LIMIT would-be-short input: CORRUPT; *short_input
- * true when more bytes could help. */
+/* The same, for bytes that live as long as what is made of them: strings then point into them. */
+int tn_footer_decode_kept(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_footer *out);
+/* header_bytes tells how much was used. After a failure *short_input is true when more bytes could
+ * help. */
 int tn_page_header_decode(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_page_header *out,
                           bool *short_input);
 int tn_column_index_decode(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_column_index *out);

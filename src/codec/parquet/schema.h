@@ -33,6 +33,11 @@ typedef struct tn_node {
      * and for bare repeated fields). MAP: `repeated` is the key_value group, `key` and `value` its
      * children (value 0: none). */
     uint32_t repeated, element, key, value;
+    /* A repeated field outside of any LIST or MAP: a required list (shape LIST) of itself, so
+     * `repeated` and `element` are its own index. One such element is a leaf where the node has no
+     * children, else a struct of them. The repeated node of a LIST or MAP is not bare: its shape is
+     * that of one element (in three-level lists: STRUCT, of no meaning). */
+    bool bare;
 } tn_node;
 
 typedef struct tn_leaf {
