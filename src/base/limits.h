@@ -22,5 +22,6 @@
 #define TN_DIR_DEPTH_MAX                 64
 #define TN_DIR_ENTRIES_MAX               50000000
 #define TN_PREDICATE_DEPTH_MAX           64
+#define TN_PREDICATE_BYTES_MAX           (1 << 20)
 
 #endif

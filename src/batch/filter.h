@@ -102,6 +102,8 @@ int tn_int256_compare(const tn_int256 *a, const tn_int256 *b);
 tn_int256 tn_int256_of(int64_t value);
 /* From `len` (1 to 32) two's complement bytes, big-endian. */
 tn_int256 tn_int256_be(const uint8_t *bytes, size_t len);
+/* The same, little-endian. */
+tn_int256 tn_int256_le(const uint8_t *bytes, size_t len);
 
 /* keep[i] = 1 where the filter is true for row i of the struct array `batch`, else 0; *kept counts
  * them. `batch` has the schema the filter was bound to. */

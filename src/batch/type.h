@@ -51,6 +51,7 @@ typedef struct tn_type {
     int32_t precision, scale; /* DECIMAL */
     int32_t unit_digits;      /* decimal digits below the second: 0, 3, 6, 9 */
     bool dictionary;          /* the array holds indices; kind and the rest are the dictionary's */
+    enum tn_type_kind index;  /* of the indices of a dictionary: INT8 to UINT64 */
     tn_str zone;              /* TIMESTAMP; empty: not adjusted to UTC */
 } tn_type;
 
