@@ -1,0 +1,7 @@
+# Verbs of later versions are refused by name.
+for verb in create write timeline instant files schema report serve splits compact cluster clean \
+    archive rollback restore savepoint repair upgrade; do
+    status=0
+    tarn $verb table || status=$?
+    [ $status -eq 2 ] || { echo "$verb: exit $status"; exit 1; }
+done
