@@ -1,0 +1,709 @@
+/* Reads one column chunk as batches of whole rows.
+ *
+ * Two page slots: `now` is the page that rows are taken from; a nested column looks whether the
+ * next page begins inside a row, and keeps that page ready in the other slot (`ahead`).
+ *
+ *   page headers -> next_header -> load (slot) -> settle (now has entries, standing at a row)
+ *     -> flat: cut by count;  nested: cut at repetition level 0, or join across pages
+ *
+ * I1: a batch holds whole rows; what it points to is not touched until the next call.
+ * I2: between calls `now` is used up, or its window stands at the start of a row, or `drop_tail` is
+ *     set: the entries up to the next row start belong to a row that was passed over.
+ * I3: at the end of the chunk as many rows have been passed as the row group has, else CORRUPT.
+ * I4: after a failure the reader gives nothing more. */
+#include "codec/parquet/leaf_read.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "codec/parquet/leaf_join.h"
+#include "codec/parquet/leaf_page.h"
+
+enum {
+    BATCH_ROWS_MAX = 1 << 20,
+    WINDOW_ENTRIES = 4096,
+    /* Values that grow beyond their page (shared prefixes, wide dictionary values) cut a batch
+       here. */
+    BATCH_BYTES_MAX = 16 << 20
+};
+
+struct tn_leaf_reader {
+    tn_leaf_read_options options;
+    const tn_leaf *leaf;
+    int64_t group_rows, chunk_entries;
+    tn_page_reader pages;
+    tn_leaf_page slot[2];
+    unsigned now;
+    bool ahead; /* the other slot holds the next page */
+    bool drop_tail;
+    bool jumped; /* by the offset index, whose row counts are then checked */
+    bool failed;
+    int64_t row;          /* rows started and taken or passed */
+    int64_t entries_seen; /* of pages loaded or passed; -1: unknown after a jump */
+    size_t data_page;     /* ordinal among the data pages of the next header, for the index */
+    tn_page dictionary_page;
+    tn_lease dictionary_values;
+    tn_values dictionary; /* data NULL: none */
+    uint64_t dictionary_id;
+    tn_lease values, indices;
+    tn_leaf_join join;
+};
+
+static tn_leaf_page *page_now(tn_leaf_reader *r)
+{
+    return &r->slot[r->now];
+}
+
+/* For failures while decoding a page. */
+static int fail_in(tarn_cx *cx, int status, const tn_leaf_reader *r, const tn_leaf_page *p)
+{
+    return tn_page_fail(cx, status, &r->pages, p->page.number, p->page.at);
+}
+
+/* For failures about the page at the reader's place. */
+static int fail_at(tarn_cx *cx, int status, const tn_leaf_reader *r)
+{
+    return tn_page_fail(cx, status, &r->pages, r->pages.number, r->pages.at);
+}
+
+int tn_leaf_reader_open(tarn_cx *cx, const tn_parquet *file, size_t group, size_t leaf,
+                        tn_source *source, const tn_leaf_read_options *options,
+                        tn_leaf_reader **out)
+{
+    tn_leaf_reader *r = NULL;
+    int rc = TARN_OK;
+
+    r = tn_calloc(cx, 1, sizeof *r);
+    if (r == NULL)
+        return TARN_E_NOMEM;
+    if (options != NULL)
+        r->options = *options;
+    r->leaf = &file->schema.leaves[leaf];
+    r->group_rows = file->footer.groups[group].rows;
+    r->chunk_entries = file->footer.groups[group].columns[leaf].values;
+    TN_TRY(tn_page_reader_init(cx, &r->pages, file, group, leaf, source, r->options.skip_crc));
+    if (r->leaf->physical == TN_FIXED && r->leaf->type_length == 0)
+        TN_FAIL(TARN_E_CORRUPT, "%.*s: column %.*s: values of 0 bytes", TN_STR_ARG(file->path),
+                TN_STR_ARG(r->leaf->dotted));
+    if (r->leaf->max_rep == 0 && r->chunk_entries != r->group_rows)
+        TN_FAIL(TARN_E_CORRUPT,
+                "%.*s: column %.*s: row group %zu: %" PRId64 " values in %" PRId64 " rows",
+                TN_STR_ARG(file->path), TN_STR_ARG(r->leaf->dotted), group, r->chunk_entries,
+                r->group_rows);
+    *out = r;
+    r = NULL;
+done:
+    tn_leaf_reader_close(r);
+    return rc;
+}
+
+void tn_leaf_reader_close(tn_leaf_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    tn_leaf_page_clear(&reader->slot[0]);
+    tn_leaf_page_clear(&reader->slot[1]);
+    tn_lease_clear(&reader->dictionary_page.plain);
+    tn_lease_clear(&reader->dictionary_values);
+    tn_lease_clear(&reader->values);
+    tn_lease_clear(&reader->indices);
+    tn_leaf_join_clear(&reader->join);
+    tn_page_reader_clear(&reader->pages);
+    free(reader);
+}
+
+/* ---- pages ---- */
+
+/* Decodes the dictionary page that was read. Its id is a hash of what it holds, so that it differs
+ * between dictionaries of different chunks and files too. */
+static int decode_dictionary(tarn_cx *cx, tn_leaf_reader *r)
+{
+    const tn_page *page = &r->dictionary_page;
+    size_t n = (size_t)page->header.values;
+    tn_value_decoder decoder = {0};
+    const void *values;
+    uint64_t id;
+    int rc = TARN_OK;
+
+    if (page->header.encoding != TN_ENC_PLAIN && page->header.encoding != TN_ENC_PLAIN_DICTIONARY)
+        TN_FAIL(TARN_E_CORRUPT, "a dictionary in encoding %" PRId32, page->header.encoding);
+    if (n / 8 > page->len ||
+        (r->leaf->physical != TN_BOOLEAN &&
+         n > page->len / (r->leaf->physical == TN_BYTE_ARRAY ? 4 : tn_leaf_width(r->leaf))))
+        TN_FAIL(TARN_E_CORRUPT, "a dictionary of %zu values in %zu bytes", n, page->len);
+    tn_decode_value_begin(&decoder, r->leaf, TN_ENC_PLAIN, page->body, page->len, 0, NULL);
+    TN_TRY(tn_decode_value_read(cx, &decoder, &r->dictionary_values, n, &values));
+    id = XXH3_64bits_withSeed(page->body, page->len, (uint64_t)r->leaf->physical << 32 | n);
+    r->dictionary = (tn_values){values, (int64_t)n};
+    r->dictionary_id = id != 0 ? id : 1;
+done:
+    tn_decode_value_clear(&decoder);
+    return rc;
+}
+
+static int load_dictionary(tarn_cx *cx, tn_leaf_reader *r)
+{
+    int rc = TARN_OK;
+
+    if (r->dictionary.data != NULL)
+        return fail_at(cx, tn_fail(cx, TARN_E_CORRUPT, "a second dictionary"), r);
+    TN_TRY(tn_page_reader_body(cx, &r->pages, &r->dictionary_page));
+    rc = tn_page_fail(cx, decode_dictionary(cx, r), &r->pages, r->dictionary_page.number,
+                      r->dictionary_page.at);
+done:
+    return rc;
+}
+
+/* True when the pages met hold all entries of the chunk. */
+static bool all_seen(const tn_leaf_reader *r)
+{
+    if (r->entries_seen >= 0)
+        return r->entries_seen >= r->chunk_entries;
+    return r->data_page >= r->options.pages->pages;
+}
+
+/* Counts the page whose header is ready. */
+static void count_page(tn_leaf_reader *r)
+{
+    if (r->entries_seen >= 0)
+        r->entries_seen += r->pages.header.values;
+    r->data_page++;
+}
+
+/* Rows that the offset index gives to the next data page. */
+static int64_t indexed_rows(const tn_leaf_reader *r)
+{
+    const tn_page_location *page = &r->options.pages->locations[r->data_page];
+    bool last = r->data_page + 1 == r->options.pages->pages;
+
+    return (last ? r->group_rows : page[1].first_row) - page->first_row;
+}
+
+/* A page must not hold more entries than the chunk has left, nor other rows than the index says. */
+static int check_counts(tarn_cx *cx, const tn_leaf_reader *r)
+{
+    const tn_page_header *h = &r->pages.header;
+
+    if (r->entries_seen >= 0 && h->values > r->chunk_entries - r->entries_seen)
+        return tn_fail(cx, TARN_E_CORRUPT, "%" PRId32 " values, but the chunk has %" PRId64 " left",
+                       h->values, r->chunk_entries - r->entries_seen);
+    if (h->type == TN_PAGE_DATA_V2 && r->leaf->max_rep == 0 && h->rows >= 0 && h->rows != h->values)
+        return tn_fail(cx, TARN_E_CORRUPT,
+                       "%" PRId32 " rows of %" PRId32 " values in a flat column", h->rows,
+                       h->values);
+    if (r->jumped && r->leaf->max_rep == 0 && r->data_page < r->options.pages->pages &&
+        h->values != indexed_rows(r))
+        return tn_fail(cx, TARN_E_CORRUPT, "%" PRId32 " rows, but the offset index says %" PRId64,
+                       h->values, indexed_rows(r));
+    return TARN_OK;
+}
+
+/* Stands at the next data page that has entries: loads the dictionary, passes over all else. */
+static int next_header(tarn_cx *cx, tn_leaf_reader *r, bool *ended)
+{
+    const tn_page_header *h = &r->pages.header;
+    int rc = TARN_OK;
+
+    *ended = true;
+    while (!all_seen(r)) {
+        bool short_chunk;
+
+        TN_TRY(tn_page_reader_header(cx, &r->pages, &short_chunk));
+        if (short_chunk)
+            TN_FAIL(TARN_E_CORRUPT,
+                    "the chunk ends, but only %" PRId64 " of its %" PRId64 " values were met",
+                    r->entries_seen, r->chunk_entries);
+        if (h->type == TN_PAGE_DICTIONARY) {
+            TN_TRY(load_dictionary(cx, r));
+        } else if (h->type != TN_PAGE_DATA && h->type != TN_PAGE_DATA_V2) {
+            tn_page_reader_pass(&r->pages);
+        } else if (h->values == 0) {
+            count_page(r);
+            tn_page_reader_pass(&r->pages);
+        } else {
+            rc = fail_at(cx, check_counts(cx, r), r);
+            *ended = false;
+            break;
+        }
+    }
+done:
+    return rc;
+}
+
+/* The next data page into a slot. */
+static int load(tarn_cx *cx, tn_leaf_reader *r, tn_leaf_page *slot, bool *ended)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(next_header(cx, r, ended));
+    if (*ended)
+        goto done;
+    count_page(r);
+    TN_TRY(
+        tn_leaf_page_open(cx, &r->pages, r->dictionary.data != NULL ? &r->dictionary : NULL, slot));
+done:
+    return rc;
+}
+
+static int fill(tarn_cx *cx, tn_leaf_reader *r, tn_leaf_page *p, size_t want)
+{
+    return fail_in(cx, tn_leaf_page_fill(cx, p, want), r, p);
+}
+
+/* Takes n entries of the window without giving them. */
+static void pass_entries(tn_leaf_page *p, size_t n)
+{
+    tn_decode_value_skip(&p->values, tn_leaf_page_present(p, n));
+    p->at += n;
+}
+
+/* How many entries at the front of the page continue the row before (repetition level above 0).
+ * The window then reaches past them, or to the end of the page. */
+static int count_tail(tarn_cx *cx, tn_leaf_reader *r, tn_leaf_page *p, size_t *count)
+{
+    size_t n = 0;
+    int rc = TARN_OK;
+
+    for (;;) {
+        const uint16_t *rep;
+
+        TN_TRY(fill(cx, r, p, n + 1));
+        rep = tn_leaf_page_rep(p);
+        while (n < p->len - p->at && rep[n] != 0)
+            n++;
+        if (n < p->len - p->at || p->undecoded == 0)
+            break;
+        TN_TRY(fill(cx, r, p, n + WINDOW_ENTRIES + n / 2));
+    }
+    *count = n;
+done:
+    return rc;
+}
+
+/* Makes `now` a page with entries that stands at the start of a row. */
+static int settle(tarn_cx *cx, tn_leaf_reader *r, bool *ended)
+{
+    int rc = TARN_OK;
+
+    *ended = false;
+    while (tn_leaf_page_left(page_now(r)) == 0) {
+        size_t tail = 0;
+
+        if (r->ahead)
+            r->now = 1 - r->now;
+        else
+            TN_TRY(load(cx, r, page_now(r), ended));
+        r->ahead = false;
+        if (*ended)
+            break;
+        if (r->leaf->max_rep == 0)
+            continue;
+        TN_TRY(count_tail(cx, r, page_now(r), &tail));
+        if (tail != 0 && !r->drop_tail)
+            TN_FAIL(TARN_E_CORRUPT,
+                    "%.*s: column %.*s: row group %zu: page %" PRId64 " at byte %" PRIu64
+                    ": repetition levels begin inside a row, but there is no row before",
+                    TN_STR_ARG(r->pages.file->path), TN_STR_ARG(r->leaf->dotted), r->pages.group,
+                    page_now(r)->page.number, page_now(r)->page.at);
+        pass_entries(page_now(r), tail);
+        if (tn_leaf_page_left(page_now(r)) != 0)
+            r->drop_tail = false;
+    }
+    if (*ended && r->row != r->group_rows)
+        rc = fail_at(cx,
+                     tn_fail(cx, TARN_E_CORRUPT,
+                             "the pages hold %" PRId64 " rows, the row group %" PRId64, r->row,
+                             r->group_rows),
+                     r);
+done:
+    return rc;
+}
+
+/* Loads the page after `now`; *continues true when it begins inside a row. */
+static int peek(tarn_cx *cx, tn_leaf_reader *r, bool *continues)
+{
+    tn_leaf_page *next = &r->slot[1 - r->now];
+    bool ended = false;
+    int rc = TARN_OK;
+
+    *continues = false;
+    if (!r->ahead) {
+        TN_TRY(load(cx, r, next, &ended));
+        r->ahead = !ended;
+    }
+    if (r->ahead) {
+        TN_TRY(fill(cx, r, next, 1));
+        *continues = tn_leaf_page_rep(next)[0] != 0;
+    }
+done:
+    return rc;
+}
+
+/* ---- batches ---- */
+
+/* Values of `present` entries that were taken. */
+static int give_values(tarn_cx *cx, tn_leaf_reader *r, tn_leaf_page *p, size_t present,
+                       tn_leaf_batch *out)
+{
+    int rc = TARN_OK;
+
+    out->values.count = (int64_t)present;
+    if (r->options.keep_dictionary && tn_decode_value_is_indices(&p->values) &&
+        p->values.dictionary != NULL) {
+        out->dictionary = r->dictionary;
+        out->dictionary_id = r->dictionary_id;
+        TN_TRY(tn_decode_value_indices(cx, &p->values, &r->indices, present, &out->indices));
+    } else {
+        TN_TRY(tn_decode_value_read(cx, &p->values, &r->values, present, &out->values.data));
+    }
+done:
+    return rc;
+}
+
+/* How many of `present` values a batch may take; indices are never too wide. */
+static int fit(tarn_cx *cx, tn_leaf_reader *r, tn_leaf_page *p, size_t present, size_t *fits)
+{
+    *fits = present;
+    if (r->options.keep_dictionary && tn_decode_value_is_indices(&p->values))
+        return TARN_OK;
+    return tn_decode_value_fit(cx, &p->values, BATCH_BYTES_MAX, fits);
+}
+
+/* The count of entries before the present one after `fits` of them. */
+static size_t cut_flat(const tn_leaf_page *p, size_t n, size_t fits)
+{
+    const uint16_t *def = tn_leaf_page_def(p);
+    size_t present = 0, i;
+
+    for (i = 0; i < n; i++) {
+        if (def[i] == p->max_def && ++present > fits)
+            break;
+    }
+    return i;
+}
+
+static int next_flat(tarn_cx *cx, tn_leaf_reader *r, size_t n, tn_leaf_batch *out)
+{
+    tn_leaf_page *p = page_now(r);
+    size_t present = n, fits;
+    bool all;
+    int rc = TARN_OK;
+
+    if ((int64_t)n > tn_leaf_page_left(p))
+        n = present = (size_t)tn_leaf_page_left(p);
+    TN_TRY(tn_leaf_page_all_present(cx, p, n, &all));
+    if (all) {
+        TN_TRY(fit(cx, r, p, n, &fits));
+        if (fits < n)
+            TN_TRY(tn_leaf_page_give_back(cx, p, n - fits));
+        n = present = fits;
+    } else {
+        TN_TRY(tn_leaf_page_fill(cx, p, n));
+        present = tn_leaf_page_present(p, n);
+        TN_TRY(fit(cx, r, p, present, &fits));
+        if (fits < present)
+            n = cut_flat(p, n, fits);
+        present = fits;
+        out->def = tn_leaf_page_def(p);
+        p->at += n;
+    }
+    out->rows = out->entries = (int64_t)n;
+    out->all_present = present == n;
+    TN_TRY(give_values(cx, r, p, present, out));
+    r->row += (int64_t)n;
+done:
+    return fail_in(cx, rc, r, p);
+}
+
+/* What find_rows found at the front of the window. */
+typedef struct row_span {
+    size_t entries;
+    size_t rows;
+    size_t last; /* entry where the last row starts */
+    bool open;   /* the page ended: the next one may go on with the last row */
+} row_span;
+
+static int find_rows(tarn_cx *cx, tn_leaf_reader *r, tn_leaf_page *p, size_t rows_max,
+                     row_span *out)
+{
+    row_span span = {.open = true};
+    int rc = TARN_OK;
+
+    for (;;) {
+        size_t n = p->len - p->at;
+        const uint16_t *rep = tn_leaf_page_rep(p);
+
+        for (; span.entries < n; span.entries++) {
+            if (rep[span.entries] != 0)
+                continue;
+            if (span.rows == rows_max) {
+                span.open = false;
+                break;
+            }
+            span.rows++;
+            span.last = span.entries;
+        }
+        if (!span.open || p->undecoded == 0)
+            break;
+        TN_TRY(fill(cx, r, p, n + (n < WINDOW_ENTRIES ? WINDOW_ENTRIES : n)));
+    }
+    *out = span;
+done:
+    return rc;
+}
+
+/* Shortens a span to the rows whose values fit; one row at least stays. */
+static void cut_rows(const tn_leaf_page *p, size_t fits, row_span *span)
+{
+    const uint16_t *rep = tn_leaf_page_rep(p), *def = tn_leaf_page_def(p);
+    size_t present = 0, rows = 0;
+
+    for (size_t i = 0; i < span->entries; i++) {
+        if (rep[i] == 0 && rows++ != 0) {
+            span->last = i; /* provisional: rows before this entry fit */
+            span->rows = rows - 1;
+        }
+        present += def[i] == p->max_def;
+        if (present > fits && rows > 1) {
+            span->entries = span->last;
+            return;
+        }
+    }
+    span->rows = rows;
+}
+
+/* A row that begins in `now` and ends in a later page. */
+static int join_row(tarn_cx *cx, tn_leaf_reader *r, tn_leaf_batch *out)
+{
+    size_t take = page_now(r)->len - page_now(r)->at;
+    bool ended = false;
+    int rc = TARN_OK;
+
+    tn_leaf_join_reset(&r->join);
+    for (;;) {
+        tn_leaf_page *p = page_now(r);
+
+        TN_TRY(fail_in(cx, tn_leaf_join_add(cx, &r->join, r->leaf, p, take), r, p));
+        if (tn_leaf_page_left(p) != 0)
+            break;
+        if (r->ahead)
+            r->now = 1 - r->now;
+        else
+            TN_TRY(load(cx, r, page_now(r), &ended));
+        r->ahead = false;
+        if (ended)
+            break;
+        TN_TRY(count_tail(cx, r, page_now(r), &take));
+    }
+    tn_leaf_join_batch(&r->join, out);
+    r->row++;
+done:
+    return rc;
+}
+
+static int next_nested(tarn_cx *cx, tn_leaf_reader *r, size_t rows_max, tn_leaf_batch *out)
+{
+    tn_leaf_page *p = page_now(r);
+    size_t present, fits;
+    row_span span;
+    bool continues = false;
+    int rc = TARN_OK;
+
+    TN_TRY(find_rows(cx, r, p, rows_max, &span));
+    if (span.open)
+        TN_TRY(peek(cx, r, &continues));
+    if (continues && span.rows == 1)
+        return join_row(cx, r, out);
+    if (continues) {
+        span.entries = span.last;
+        span.rows--;
+    }
+    present = tn_leaf_page_present(p, span.entries);
+    TN_TRY(fail_in(cx, fit(cx, r, p, present, &fits), r, p));
+    if (fits < present) {
+        cut_rows(p, fits, &span);
+        present = tn_leaf_page_present(p, span.entries);
+    }
+    out->rows = (int64_t)span.rows;
+    out->entries = (int64_t)span.entries;
+    out->rep = tn_leaf_page_rep(p);
+    out->def = tn_leaf_page_def(p);
+    out->all_present = present == span.entries;
+    p->at += span.entries;
+    r->row += (int64_t)span.rows;
+    TN_TRY(fail_in(cx, give_values(cx, r, p, present, out), r, p));
+done:
+    return rc;
+}
+
+static int check_alive(tarn_cx *cx, const tn_leaf_reader *r)
+{
+    if (r->failed)
+        return tn_fail(cx, TARN_E_INVALID, "%.*s: column %.*s: read on after a failure",
+                       TN_STR_ARG(r->pages.file->path), TN_STR_ARG(r->leaf->dotted));
+    return TARN_OK;
+}
+
+int tn_leaf_reader_next(tarn_cx *cx, tn_leaf_reader *reader, int64_t rows_max, tn_leaf_batch *out)
+{
+    tn_leaf_batch batch = {0};
+    size_t n = rows_max < BATCH_ROWS_MAX ? (size_t)rows_max : BATCH_ROWS_MAX;
+    bool ended;
+    int rc = TARN_OK;
+
+    assert(rows_max > 0);
+    TN_TRY(check_alive(cx, reader));
+    TN_TRY(settle(cx, reader, &ended));
+    if (!ended && reader->leaf->max_rep == 0)
+        TN_TRY(next_flat(cx, reader, n, &batch));
+    else if (!ended)
+        TN_TRY(next_nested(cx, reader, n, &batch));
+    if (reader->row > reader->group_rows)
+        rc = fail_in(cx,
+                     tn_fail(cx, TARN_E_CORRUPT, "more rows than the %" PRId64 " of the row group",
+                             reader->group_rows),
+                     reader, page_now(reader));
+    if (rc == TARN_OK)
+        *out = batch;
+done:
+    reader->failed = reader->failed || rc != TARN_OK;
+    return rc;
+}
+
+/* ---- passing over rows ---- */
+
+/* The last indexed page that begins at or before `row`. */
+static size_t indexed_page(const tn_offset_index *pages, int64_t row)
+{
+    size_t low = 0, high = pages->pages;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (pages->locations[middle].first_row <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Jumps to the page of `target` when the index has it and it is not the next one anyway. `now` is
+ * used up. The dictionary must have been met before: the caller has read a header. */
+static void jump(tn_leaf_reader *r, int64_t target)
+{
+    const tn_offset_index *pages = r->options.pages;
+    const tn_page_location *to;
+    size_t page;
+
+    if (pages == NULL || pages->pages == 0 || r->ahead)
+        return;
+    page = indexed_page(pages, target);
+    to = &pages->locations[page];
+    if (page <= r->data_page || to->first_row <= r->row || to->first_row > target ||
+        to->offset <= 0 || (uint64_t)to->offset <= r->pages.at)
+        return;
+    if (!tn_page_reader_jump(&r->pages, (uint64_t)to->offset))
+        return;
+    r->jumped = true;
+    r->data_page = page;
+    r->row = to->first_row;
+    r->entries_seen = r->leaf->max_rep == 0 ? to->first_row : -1;
+    r->drop_tail = false;
+}
+
+/* Passes over the next page by its header when all its rows are to be passed; *passed says so. */
+static void pass_page(tn_leaf_reader *r, int64_t rows, bool *passed)
+{
+    const tn_page_header *h = &r->pages.header;
+    int64_t in_page = r->leaf->max_rep == 0 ? h->values : h->type == TN_PAGE_DATA_V2 ? h->rows : -1;
+
+    *passed = in_page >= 0 && in_page <= rows;
+    if (!*passed)
+        return;
+    count_page(r);
+    tn_page_reader_pass(&r->pages);
+    r->row += in_page;
+    r->drop_tail = r->leaf->max_rep != 0;
+}
+
+/* Passes over whole pages while `now` is used up. */
+static int pass_pages(tarn_cx *cx, tn_leaf_reader *r, int64_t target)
+{
+    bool ended = false, passed = true;
+    int rc = TARN_OK;
+
+    while (passed && r->row < target && !r->ahead && tn_leaf_page_left(page_now(r)) == 0) {
+        TN_TRY(next_header(cx, r, &ended));
+        if (ended)
+            break;
+        jump(r, target);
+        TN_TRY(next_header(cx, r, &ended));
+        if (ended)
+            break;
+        pass_page(r, target - r->row, &passed);
+    }
+done:
+    return rc;
+}
+
+/* Passes over at most `rows` within `now`. */
+static int pass_rows(tarn_cx *cx, tn_leaf_reader *r, int64_t rows)
+{
+    tn_leaf_page *p = page_now(r);
+    size_t n = rows < WINDOW_ENTRIES ? (size_t)rows : WINDOW_ENTRIES;
+    bool all;
+    row_span span;
+    int rc = TARN_OK;
+
+    if (r->leaf->max_rep != 0) {
+        TN_TRY(find_rows(cx, r, p, n, &span));
+        pass_entries(p, span.entries);
+        r->row += (int64_t)span.rows;
+        r->drop_tail = span.open;
+        goto done;
+    }
+    if ((int64_t)n > tn_leaf_page_left(p))
+        n = (size_t)tn_leaf_page_left(p);
+    TN_TRY(fail_in(cx, tn_leaf_page_all_present(cx, p, n, &all), r, p));
+    if (all) {
+        tn_decode_value_skip(&p->values, n);
+    } else {
+        TN_TRY(fill(cx, r, p, n));
+        pass_entries(p, n);
+    }
+    r->row += (int64_t)n;
+done:
+    return rc;
+}
+
+int tn_leaf_reader_skip(tarn_cx *cx, tn_leaf_reader *reader, int64_t rows)
+{
+    int64_t target;
+    bool ended;
+    int rc = TARN_OK;
+
+    assert(rows >= 0);
+    TN_TRY(check_alive(cx, reader));
+    if (rows > reader->group_rows - reader->row)
+        TN_FAIL(TARN_E_INVALID,
+                "%.*s: column %.*s: passing over %" PRId64 " rows, %" PRId64 " left",
+                TN_STR_ARG(reader->pages.file->path), TN_STR_ARG(reader->leaf->dotted), rows,
+                reader->group_rows - reader->row);
+    target = reader->row + rows;
+    while (reader->row < target) {
+        TN_TRY(pass_pages(cx, reader, target));
+        if (reader->row >= target)
+            break;
+        TN_TRY(settle(cx, reader, &ended));
+        if (ended)
+            break; /* settle has found the rows complete, so target was met */
+        TN_TRY(pass_rows(cx, reader, target - reader->row));
+    }
+done:
+    reader->failed = reader->failed || rc != TARN_OK;
+    return rc;
+}
