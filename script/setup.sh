@@ -3,7 +3,9 @@
 # Nothing is installed that is there already, and root is needed only when something is missing.
 # TARN_CACHE (default ~/.cache/tarn) keeps the Python environment between runs.
 
-set -euo pipefail
+set -Eeuo pipefail
+# a script never ends without a word
+trap 'printf "%s: stopped at line %s\n" "${BASH_SOURCE[0]}" "$LINENO" >&2' ERR
 exec </dev/null
 export LC_ALL=C.UTF-8
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -81,7 +83,7 @@ build() {
     mkdir -p "$root/build"
     say "building $preset"
     if ! { cmake -S "$root" --preset "$preset" && cmake --build "$root/build/$preset" ${1:+--target "$@"}; } >"$log" 2>&1; then
-        grep -E -A3 'error|FAILED|undefined reference|CMake Error' "$log" >&2 || tail -30 "$log" >&2
+        grep -E -A3 'error:|FAILED:|undefined reference|CMake Error' "$log" >&2 || tail -30 "$log" >&2
         return 1
     fi
 }
