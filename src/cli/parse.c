@@ -248,8 +248,14 @@ static int check_args(struct cmd_call *call)
 
     if (call->common.help)
         return CMD_DONE;
-    if (call->arg_count < cmd->args_min)
-        return cmd_usage(call, "something is missing: tarn %s %s", cmd->name, cmd->synopsis);
+    if (call->arg_count < cmd->args_min) {
+        const char *word = cmd->synopsis;
+
+        for (size_t i = 0; i < call->arg_count; i++)
+            word += strcspn(word, " ") + (word[strcspn(word, " ")] == ' ');
+        return cmd_usage(call, "%.*s is missing: tarn %s %s", (int)strcspn(word, " "), word,
+                         cmd->name, cmd->synopsis);
+    }
     if (call->arg_count > cmd->args_max)
         return cmd_usage(call, "'%s' is one word too many", call->args[cmd->args_max]);
     return CMD_DONE;
