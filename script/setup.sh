@@ -67,8 +67,9 @@ need_python() {
     say "installing for the interop tests, into $venv: $(tr '\n' ' ' <"$pins")"
     mkdir -p "$cache"
     python3 -m venv --clear "$venv" || die "python3 -m venv failed"
-    "$venv/bin/pip" install -q --disable-pip-version-check --retries 5 -r "$pins" ||
-        "$venv/bin/pip" install -q --disable-pip-version-check --retries 5 -r "$pins" || die "pip install failed"
+    local log=$cache/pip.log
+    pip_install() { "$venv/bin/pip" install -q --disable-pip-version-check --retries 5 -r "$pins" >"$log" 2>&1; }
+    pip_install || pip_install || { cat "$log" >&2; die "pip install failed"; }
     cp "$pins" "$venv/pins"
 }
 

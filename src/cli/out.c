@@ -232,7 +232,7 @@ const char *out_duration(struct out_word *word, int64_t ms)
     if (ms < 1000)
         snprintf(word->text, sizeof word->text, "%d ms", (int)(ms < 0 ? 0 : ms));
     else if (ms < 60000)
-        snprintf(word->text, sizeof word->text, "%.1f s", (double)(ms / 100) / 10);
+        snprintf(word->text, sizeof word->text, "%.1f s", (double)(ms - ms % 100) / 1000);
     else if (minutes < 60)
         snprintf(word->text, sizeof word->text, "%lld min %d s", minutes, (int)(ms / 1000 % 60));
     else

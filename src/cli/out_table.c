@@ -22,7 +22,7 @@ struct out_table {
 
 struct out_table *out_table_open(struct out *out, const struct out_column *columns, size_t count)
 {
-    struct out_table *table = count <= COLUMNS_MAX ? calloc(1, sizeof *table) : NULL;
+    struct out_table *table = count > 0 && count <= COLUMNS_MAX ? calloc(1, sizeof *table) : NULL;
 
     if (table == NULL)
         return NULL;
