@@ -24,11 +24,14 @@ typedef struct tn_parquet_scan_options {
     size_t column_count;
     const uint32_t *groups; /* row groups, ascending; NULL: all */
     size_t group_count;
-    const struct tn_row_range
-        *ranges; /* with `groups`: rows wanted within each chosen group, ascending; NULL: all */
+    /* Rows wanted, ascending, without overlap; NULL: all of the chosen groups. A group that no
+     * range names gives no rows. */
+    const struct tn_row_range *ranges;
     size_t range_count;
     bool skip_crc;
-    int64_t batch_rows; /* 0: 65,536 */
+    bool int96_micros;  /* INT96 as timestamp[us], which holds years that timestamp[ns] cannot */
+    int64_t batch_rows; /* 0: 65,536; batches of wide rows hold fewer, so that they stay near 32 MiB
+                         */
 } tn_parquet_scan_options;
 
 typedef struct tn_row_range {
@@ -40,6 +43,8 @@ typedef struct tn_parquet_scan tn_parquet_scan;
 /* The file is borrowed. Columns of a batch are decoded in parallel on cx's pool. */
 int tn_parquet_scan_open(tarn_cx *cx, const tn_parquet *file,
                          const tn_parquet_scan_options *options, tn_parquet_scan **out);
+/* The schema of its batches. *out is the caller's to release. */
+int tn_parquet_scan_schema(tarn_cx *cx, const tn_parquet_scan *scan, struct ArrowSchema *out);
 /* The next batch as a struct array (length 0 at the end), and the position in the file of its first
  * row; rows of a batch are consecutive. *out is the caller's to release. */
 int tn_parquet_scan_next(tarn_cx *cx, tn_parquet_scan *scan, struct ArrowArray *out,

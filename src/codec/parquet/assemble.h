@@ -12,6 +12,7 @@
 /* Slots collected for one field. Mirrors the tree of tn_arrow_field. */
 typedef struct tn_column {
     const tn_arrow_field *field;
+    int64_t rows; /* that the slots belong to */
     int64_t slots, nulls;
     tn_block validity; /* empty while there are no nulls */
     tn_block offsets;  /* slots + 1 of them, once there is one slot */
@@ -55,9 +56,9 @@ uint64_t tn_assembly_bytes(const tn_assembly *assembly);
 uint64_t tn_assembly_cost(const tn_assembly *assembly, const tn_leaf_batch *batch, int64_t value,
                           int64_t values, int64_t entries);
 
-/* The first `slots` slots of a column as an array; the rest stays. CORRUPT when it has fewer, or
- * more although `whole` says that all of them are asked for. */
-int tn_column_take(tarn_cx *cx, tn_column *column, int64_t slots, bool whole,
+/* The first `slots` slots, those of the first `rows` rows, as an array (at the top both are the
+ * same); the rest stays. CORRUPT when there are fewer, or more although no more rows are there. */
+int tn_column_take(tarn_cx *cx, tn_column *column, int64_t rows, int64_t slots,
                    struct ArrowArray *out);
 
 /* Dense conversion of `count` values from `first` on into `out`, field->format.width bytes each
