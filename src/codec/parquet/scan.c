@@ -29,8 +29,9 @@
 #define BATCH_ROWS     65536
 #define BATCH_BYTES    (32ull << 20)
 #define LANE_BYTES_MIN (256ull << 10)
-#define GROUP_READ_MAX (8ull << 20) /* selected chunks of a group within so many bytes: one read   \
-                                     */
+#define GROUP_READ_MAX                                                                             \
+    (8ull << 20) /* selected chunks of a group within so many bytes: one read                      \
+                  */
 #define WINDOW_BYTES_MAX    (1ull << 20)
 #define WINDOW_BYTES_MIN    (64ull << 10)
 #define PAGE_BYTES_EXPECTED (1ull << 20)
@@ -55,6 +56,7 @@ typedef struct segment {
 } segment;
 
 struct tn_parquet_scan {
+    tarn_cx home; /* gives back what was charged, also at close, which has no context */
     tn_arena arena;
     const tn_parquet *file;
     tn_parquet_scan_options options;
@@ -68,6 +70,7 @@ struct tn_parquet_scan {
     int64_t at;           /* rows of the segment given out */
     int64_t *group_first; /* position of each row group's first row in the file */
     bool group_open;
+    uint32_t group;     /* the open one */
     int64_t group_row;  /* where the lanes stand within the open group */
     int64_t target;     /* rows the next batch tries for */
     int64_t rows_max;   /* of a batch of the open group */
@@ -200,6 +203,7 @@ int tn_parquet_scan_open(tarn_cx *cx, const tn_parquet *file,
     if (scan == NULL)
         return TARN_E_NOMEM;
     options = options != NULL ? options : &defaults;
+    tn_cx_child(&scan->home, cx);
     scan->file = file;
     scan->options.skip_crc = options->skip_crc;
     scan->options.batch_rows = options->batch_rows > 0 ? options->batch_rows : BATCH_ROWS;
@@ -250,7 +254,7 @@ static void handle_give(tn_parquet_scan *scan, tn_file *file)
 
 /* --- row groups --- */
 
-static void close_group(tn_parquet_scan *scan, tarn_cx *cx)
+static void close_group(tn_parquet_scan *scan)
 {
     for (size_t i = 0; i < scan->lane_count; i++) {
         lane *l = &scan->lanes[i];
@@ -263,8 +267,7 @@ static void close_group(tn_parquet_scan *scan, tarn_cx *cx)
         l->held_rows = 0;
     }
     tn_buf_clear(&scan->group_bytes);
-    if (cx != NULL)
-        tn_budget_give(cx, scan->group_charge);
+    tn_budget_give(&scan->home, scan->group_charge);
     scan->group_charge = 0;
     scan->group_open = false;
 }
@@ -424,8 +427,9 @@ static int open_group(tarn_cx *cx, tn_parquet_scan *scan, uint32_t group)
     group_span span;
     int rc = TARN_OK;
 
-    close_group(scan, cx);
+    close_group(scan);
     scan->group_open = true;
+    scan->group = group;
     scan->group_row = 0;
     scan->rows_max = scan->target = scan->options.batch_rows;
     if (scan->lane_count == 0)
@@ -557,35 +561,35 @@ done:
 
 /* --- batches --- */
 
-/* Makes the next segment with rows the current one; false at the end. */
+/* Makes the next segment with rows the current one, its row group open; *ended when there is none.
+ */
 static int next_segment(tarn_cx *cx, tn_parquet_scan *scan, bool *ended)
 {
-    uint32_t before = scan->segments != NULL && scan->segment_at < scan->segment_count
-                          ? scan->segments[scan->segment_at].group
-                          : 0;
+    uint32_t before = scan->group;
     const segment *s;
     int rc;
 
-    while (scan->segment_at < scan->segment_count &&
-           scan->at == scan->segments[scan->segment_at].rows) {
+    if (scan->segment_at < scan->segment_count &&
+        scan->at == scan->segments[scan->segment_at].rows) {
         scan->segment_at++;
         scan->at = 0;
     }
     *ended = scan->segment_at == scan->segment_count;
     if (*ended) {
-        close_group(scan, cx);
+        close_group(scan);
         return TARN_OK;
     }
+    if (scan->at != 0)
+        return TARN_OK;
     s = &scan->segments[scan->segment_at];
     if (!scan->group_open || s->group != before || s->first < scan->group_row) {
         rc = open_group(cx, scan, s->group);
         if (rc != TARN_OK)
             return rc;
     }
-    for (size_t i = 0; i < scan->lane_count && scan->at == 0; i++)
+    for (size_t i = 0; i < scan->lane_count; i++)
         scan->lanes[i].skip = s->first - scan->group_row;
-    if (scan->at == 0)
-        scan->group_row = s->first;
+    scan->group_row = s->first;
     return TARN_OK;
 }
 
@@ -666,7 +670,8 @@ void tn_parquet_scan_close(tn_parquet_scan *scan)
 {
     if (scan == NULL)
         return;
-    close_group(scan, NULL);
+    close_group(scan);
+    tn_budget_give(&scan->home, scan->batch_charge);
     for (size_t i = 0; i < scan->lane_count; i++)
         tn_assembly_clear(&scan->lanes[i].assembly);
     for (size_t i = 0; i < scan->root.child_count && scan->columns != NULL; i++)

@@ -1,0 +1,93 @@
+"""Tarn's Parquet scan and sink from Python, through tests/tools/arrow_bridge.c.
+
+A library built with sanitizers needs their runtime in the process, so the tests that use this module
+run in a child process where it is preloaded (see run_preloaded)."""
+import ctypes
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIBRARY = pathlib.Path(os.environ.get("TARN_BRIDGE") or
+                       ROOT / "build/asan/tests/libarrow_bridge.so")
+
+
+class RowRange(ctypes.Structure):
+    _fields_ = [("group", ctypes.c_uint32), ("first", ctypes.c_int64), ("rows", ctypes.c_int64)]
+
+
+class ScanOptions(ctypes.Structure):
+    _fields_ = [("columns", ctypes.POINTER(ctypes.c_uint32)), ("column_count", ctypes.c_size_t),
+                ("groups", ctypes.POINTER(ctypes.c_uint32)), ("group_count", ctypes.c_size_t),
+                ("ranges", ctypes.POINTER(RowRange)), ("range_count", ctypes.c_size_t),
+                ("skip_crc", ctypes.c_bool), ("int96_micros", ctypes.c_bool),
+                ("batch_rows", ctypes.c_int64)]
+
+
+_library = None
+
+
+def library():
+    global _library
+    if _library is None:
+        _library = ctypes.CDLL(str(LIBRARY))
+    return _library
+
+
+class Failure(Exception):
+    pass
+
+
+def _array(kind, values):
+    return None if values is None else (kind * max(1, len(values)))(*values)
+
+
+def read(path, columns=None, groups=None, ranges=None, batch_rows=0, int96_micros=False, jobs=2,
+         memory=0, skip_crc=False):
+    """The rows of a Parquet file as a pyarrow Table, read by tarn."""
+    import pyarrow as pa
+
+    options = ScanOptions(skip_crc=skip_crc, int96_micros=int96_micros, batch_rows=batch_rows)
+    kept = [_array(ctypes.c_uint32, columns), _array(ctypes.c_uint32, groups),
+            _array(RowRange, ranges)]
+    if columns is not None:
+        options.columns, options.column_count = kept[0], len(columns)
+    if groups is not None:
+        options.groups, options.group_count = kept[1], len(groups)
+    if ranges is not None:
+        options.ranges, options.range_count = kept[2], len(ranges)
+    stream = (ctypes.c_uint8 * 64)()
+    text = ctypes.create_string_buffer(2048)
+    rc = library().bridge_read(os.fsencode(path), ctypes.byref(options), ctypes.c_uint(jobs),
+                               ctypes.c_uint64(memory), ctypes.byref(stream), text,
+                               ctypes.c_size_t(len(text)))
+    if rc != 0:
+        raise Failure(text.value.decode(errors="replace"))
+    reader = pa.RecordBatchReader._import_from_c(ctypes.addressof(stream))
+    try:
+        return reader.read_all()
+    except (pa.ArrowException, OSError) as error:
+        raise Failure(str(error)) from error
+
+
+def preload():
+    """Environment for a child in which the library loads."""
+    environment = dict(os.environ)
+    runtimes = []
+    linked = subprocess.run(["ldd", str(LIBRARY)], capture_output=True, text=True, check=True).stdout
+    for line in linked.splitlines():
+        if "libasan" in line or "libubsan" in line or "libtsan" in line:
+            runtimes.append(line.split("=>")[1].split()[0])
+    if runtimes:
+        environment["LD_PRELOAD"] = " ".join(runtimes)
+        environment["ASAN_OPTIONS"] = "detect_leaks=0"
+    return environment
+
+
+def run_preloaded(script, *words, timeout=1200):
+    """Runs a Python file of this folder in a child where the bridge loads; gives its output."""
+    done = subprocess.run([sys.executable, str(pathlib.Path(__file__).with_name(script)), *words],
+                          env=preload(), capture_output=True, text=True, timeout=timeout, check=False)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
+    return done.stdout
