@@ -12,7 +12,8 @@
  *     and path, in this file and not encrypted.
  * I2: every chunk's span lies between byte 4 and the footer, or is empty.
  * I3: row counts are not negative and those of the groups add up to the file's.
- * I4: column_orders is absent or has one entry per leaf; sorting columns are leaves. */
+ * I4: a chunk of a leaf without repetition has as many values as its group has rows.
+ * I5: column_orders is absent or has one entry per leaf; sorting columns are leaves. */
 #include "codec/parquet/file.h"
 
 #include <stdio.h>
@@ -205,6 +206,10 @@ static int check_chunk(tarn_cx *cx, const tn_parquet *file, size_t group, const 
         TN_FAIL(TARN_E_CORRUPT,
                 "row group %zu: chunk %u is of column %.*s…, but the schema has %.*s there", group,
                 leaf->index, TN_STR_ARG(chunk->path[0]), TN_STR_ARG(leaf->dotted));
+    if (leaf->max_rep == 0 && chunk->values != file->footer.groups[group].rows)
+        TN_FAIL(TARN_E_CORRUPT, "row group %zu, column %.*s: %lld values for %lld rows", group,
+                TN_STR_ARG(leaf->dotted), (long long)chunk->values,
+                (long long)file->footer.groups[group].rows);
     span_of(file, chunk, writer, &offset, &bytes);
     if (bytes == 0 && chunk->values == 0)
         return TARN_OK;
