@@ -201,6 +201,18 @@ static int check_counts(tarn_cx *cx, const tn_leaf_reader *r)
     return TARN_OK;
 }
 
+static int fail_short(tarn_cx *cx, const tn_leaf_reader *r)
+{
+    int rc =
+        r->entries_seen >= 0
+            ? tn_fail(cx, TARN_E_CORRUPT,
+                      "the chunk ends, but only %" PRId64 " of its %" PRId64 " values were met",
+                      r->entries_seen, r->chunk_entries)
+            : tn_fail(cx, TARN_E_CORRUPT, "the chunk ends before the pages of its index");
+
+    return fail_at(cx, rc, r);
+}
+
 /* Stands at the next data page that has entries: loads the dictionary, passes over all else. */
 static int next_header(tarn_cx *cx, tn_leaf_reader *r, bool *ended)
 {
@@ -212,10 +224,10 @@ static int next_header(tarn_cx *cx, tn_leaf_reader *r, bool *ended)
         bool short_chunk;
 
         TN_TRY(tn_page_reader_header(cx, &r->pages, &short_chunk));
-        if (short_chunk)
-            TN_FAIL(TARN_E_CORRUPT,
-                    "the chunk ends, but only %" PRId64 " of its %" PRId64 " values were met",
-                    r->entries_seen, r->chunk_entries);
+        if (short_chunk) {
+            rc = fail_short(cx, r);
+            break;
+        }
         if (h->type == TN_PAGE_DICTIONARY) {
             TN_TRY(load_dictionary(cx, r));
         } else if (h->type != TN_PAGE_DATA && h->type != TN_PAGE_DATA_V2) {

@@ -13,6 +13,7 @@ typedef struct leaves_options {
     int64_t skip;         /* rows to pass over before the first batch, */
     int64_t skip_between; /* and before each other one */
     bool keep_dictionary, skip_crc, use_index;
+    bool mark;    /* a line "@row" before each batch */
     tn_buf *text; /* NULL: none */
 } leaves_options;
 
@@ -142,6 +143,9 @@ static inline int leaves_read_one(tarn_cx *cx, const tn_parquet *file, size_t gr
         if (batch.rows == 0)
             break;
         assert_true(batch.rows <= rows_max);
+        if (options->mark && options->text != NULL)
+            tn_buf_print(options->text, "@%lld\n",
+                         (long long)(file->footer.groups[group].rows - left));
         leaves_check(&file->schema.leaves[leaf], &batch, options->text);
         *rows += batch.rows;
         left -= batch.rows;
