@@ -20,11 +20,16 @@ typedef struct tn_chunk_options {
     bool crc;
     bool bloom;
     double bloom_fpp;       /* 0: 0.01 */
+    bool byte_stream_split; /* may be chosen for floats and doubles; Spark 3.5 cannot read it */
+    bool force_encoding;    /* use `encoding` (enum tn_encoding) whatever it costs; implies
+                               no_dictionary. INVALID where the type does not allow it */
+    int32_t encoding;
     size_t bound_bytes_max; /* of min and max of byte arrays in statistics and indexes; 0: 64 */
 } tn_chunk_options;
 
 /* A finished chunk: page bytes in pieces, and its metadata with offsets relative to the chunk's
  * first byte. */
+struct tn_budget;
 typedef struct tn_encoded_chunk {
     tn_arena arena; /* of what `meta` and the indexes point to */
     tn_buf *pieces;
@@ -36,6 +41,8 @@ typedef struct tn_encoded_chunk {
     tn_offset_index offset_index;
     tn_buf bloom; /* blocks; empty: none */
     int64_t rows, entries;
+    struct tn_budget *budget; /* borrowed: where the bytes were reserved; NULL: nowhere */
+    uint64_t reserved_bytes;
 } tn_encoded_chunk;
 
 void tn_encoded_chunk_clear(tn_encoded_chunk *chunk);
@@ -46,17 +53,21 @@ int tn_chunk_writer_open(tarn_cx *cx, const tn_leaf *leaf, const tn_chunk_option
 void tn_chunk_writer_close(tn_chunk_writer *writer);
 /* Adds whole rows. Values and dictionary are copied or encoded before it returns. */
 int tn_chunk_writer_add(tarn_cx *cx, tn_chunk_writer *writer, const tn_leaf_batch *batch);
-/* Adds a ready page: header and compressed body as they are to stand in the file (a dictionary page
- * only first). `rows` start in it; `index` bounds go to the column index (null_page, min, max as
- * there), `unencoded_bytes` -1: unknown. Pages and added rows may be mixed; statistics then cover
- * both when every bound is known, else they are left out. */
+/* Adds a ready page: header and compressed body as they are to stand in the file, compressed by the
+ * chunk's codec (a dictionary page only first). It starts and ends between rows; `rows` of them are
+ * in it, with `entries` levels, `nulls` of them without a value (-1: unknown). The bounds go to the
+ * column index (null_page, min, max as there). Pages and added rows may be mixed; rows after a
+ * ready dictionary page are written without dictionary. Statistics then cover both when every bound
+ * is known, else they are left out; null counts, histograms and unencoded bytes likewise; a
+ * distinct count and a bloom filter are not given. */
 typedef struct tn_ready_page {
     tn_page_header header;
     tn_str body;
     int64_t rows, entries, nulls;
     bool has_bounds, null_page;
+    bool bounds_exact; /* min and max are values of the page, not mere bounds */
     tn_str min, max;
-    int64_t unencoded_bytes;
+    int64_t unencoded_bytes;                      /* -1: unknown */
     const int64_t *rep_histogram, *def_histogram; /* NULL: unknown */
 } tn_ready_page;
 int tn_chunk_writer_add_page(tarn_cx *cx, tn_chunk_writer *writer, const tn_ready_page *page);

@@ -1,0 +1,178 @@
+/* Which encoding a column gets.
+ *
+ * Only encodings that every peer reads in data page v1 are chosen: PLAIN, RLE_DICTIONARY, RLE for
+ * booleans, and the three delta encodings (Spark 3.5's vectorized reader reads all of these).
+ * BYTE_STREAM_SPLIT is not chosen unless the caller allows it: that reader refuses it.
+ *
+ * The dictionary is judged once, on the first page, where it can still be dropped without trace. It
+ * is kept when
+ *   - it holds at most half as many entries as there were values: else later pages would go on
+ *     filling it up to its limit, each value paying for the hash table and saving little; and
+ *   - dictionary and indices together are smaller than the plain values; and
+ *   - for integers, not more than twice as large as delta: sorted or clustered numbers
+ *     (timestamps, ids) with some repeats shrink to a few bits by delta.
+ *
+ * The encoding of plain pages is then judged by trial on a sample of the first plain page: each
+ * candidate is encoded and compressed with the chunk's own codec, since an encoding that wins
+ * before compression often loses after it. Another encoding than PLAIN must save a twentieth, which
+ * pays for its dearer decoding. A chunk keeps its choice: what the first rows show holds for the
+ * rest in nearly every real table, and a wrong guess costs bytes, never correctness. */
+#include "codec/parquet/encode.h"
+#include "codec/parquet/leaf_write_state.h"
+
+#define SAMPLE_VALUES_MAX 4096
+#define SAMPLE_BYTES_MAX  (256u << 10)
+
+int tn_choice_encode(tarn_cx *cx, tn_buf *out, const tn_leaf *leaf, int32_t encoding,
+                     tn_values values)
+{
+    size_t n = (size_t)values.count;
+    size_t at;
+    uint32_t len;
+
+    switch (encoding) {
+    case TN_ENC_PLAIN:
+        tn_encode_plain(out, leaf, values);
+        break;
+    case TN_ENC_RLE: /* booleans, with their length before them */
+        at = out->len;
+        tn_buf_u32le(out, 0);
+        tn_encode_hybrid(out, values.data, 1, n, 1);
+        if (!out->failed) {
+            len = (uint32_t)(out->len - at - 4);
+            memcpy(out->data + at, &len, 4);
+        }
+        break;
+    case TN_ENC_DELTA_BINARY_PACKED:
+        if (leaf->physical == TN_INT32)
+            tn_encode_delta32(out, values.data, n);
+        else
+            tn_encode_delta64(out, values.data, n);
+        break;
+    case TN_ENC_DELTA_LENGTH_BYTE_ARRAY:
+        tn_encode_delta_length(out, values.data, n);
+        break;
+    case TN_ENC_DELTA_BYTE_ARRAY:
+        tn_encode_delta_bytes(out, values.data, n);
+        break;
+    case TN_ENC_BYTE_STREAM_SPLIT:
+        tn_encode_split(out, values.data, n, tn_leaf_width(leaf));
+        break;
+    }
+    return tn_buf_check(cx, out);
+}
+
+int tn_choice_drops_dictionary(tarn_cx *cx, tn_chunk_writer *w, bool *out)
+{
+    uint64_t values = (uint64_t)w->page.values, plain = 0, coded;
+    const uint32_t *indices = (const uint32_t *)(const void *)w->page.indices.data;
+    tn_buf delta = {0};
+    int rc = TARN_OK;
+
+    *out = (uint64_t)w->dict.count * 2 > values;
+    if (*out)
+        goto done;
+    tn_buf_reset(&w->scratch);
+    tn_encode_hybrid(&w->scratch, indices, 4, values, tn_encode_width(w->dict.count));
+    TN_TRY(tn_buf_check(cx, &w->scratch));
+    coded = w->dict.plain.len + w->scratch.len;
+    if (w->dict.views)
+        for (uint64_t i = 0; i < values; i++)
+            plain += 4 + tn_dict_view(&w->dict, indices[i]).len;
+    else
+        plain = values * w->dict.width;
+    *out = coded >= plain;
+    if (*out || (w->leaf->physical != TN_INT32 && w->leaf->physical != TN_INT64))
+        goto done;
+    tn_buf_reset(&w->scratch);
+    for (uint64_t i = 0; i < values; i++)
+        tn_buf_add(&w->scratch, w->dict.plain.data + indices[i] * w->dict.width, w->dict.width);
+    TN_TRY(tn_buf_check(cx, &w->scratch));
+    TN_TRY(tn_choice_encode(cx, &delta, w->leaf, TN_ENC_DELTA_BINARY_PACKED,
+                            (tn_values){w->scratch.data, (int64_t)values}));
+    *out = delta.len * 2 < coded;
+done:
+    tn_buf_clear(&delta);
+    return rc;
+}
+
+/* Candidates besides PLAIN, PLAIN ending the list. */
+static void candidates(const tn_chunk_writer *w, int32_t *list)
+{
+    switch (w->leaf->physical) {
+    case TN_BOOLEAN:
+        *list++ = TN_ENC_RLE;
+        break;
+    case TN_INT32:
+    case TN_INT64:
+        *list++ = TN_ENC_DELTA_BINARY_PACKED;
+        break;
+    case TN_FLOAT:
+    case TN_DOUBLE:
+        if (w->options.byte_stream_split)
+            *list++ = TN_ENC_BYTE_STREAM_SPLIT;
+        break;
+    case TN_BYTE_ARRAY:
+        *list++ = TN_ENC_DELTA_LENGTH_BYTE_ARRAY;
+        *list++ = TN_ENC_DELTA_BYTE_ARRAY;
+        break;
+    case TN_INT96:
+    case TN_FIXED:
+        break;
+    }
+    *list = TN_ENC_PLAIN;
+}
+
+static tn_values sample_of(const tn_leaf *leaf, tn_values values)
+{
+    size_t bytes = 0;
+    int64_t n = 0;
+
+    while (n < values.count && n < SAMPLE_VALUES_MAX && bytes < SAMPLE_BYTES_MAX) {
+        bytes += leaf->physical == TN_BYTE_ARRAY ? ((const tn_view *)values.data)[n].len
+                                                 : tn_leaf_width(leaf);
+        n++;
+    }
+    return (tn_values){values.data, n};
+}
+
+static int measure(tarn_cx *cx, tn_chunk_writer *w, int32_t encoding, tn_values sample,
+                   size_t *bytes)
+{
+    int rc = TARN_OK;
+
+    tn_buf_reset(&w->body);
+    tn_buf_reset(&w->packed);
+    TN_TRY(tn_choice_encode(cx, &w->body, w->leaf, encoding, sample));
+    if (w->options.codec != TN_CODEC_NONE)
+        TN_TRY(tn_zip_pack(cx, &w->zip, w->options.codec, w->options.level, tn_buf_view(&w->body),
+                           &w->packed));
+    TN_TRY(tn_buf_check(cx, &w->packed));
+    *bytes = w->options.codec == TN_CODEC_NONE ? w->body.len : w->packed.len;
+done:
+    return rc;
+}
+
+int tn_choice_of_encoding(tarn_cx *cx, tn_chunk_writer *w, tn_values values, int32_t *out)
+{
+    tn_values sample = sample_of(w->leaf, values);
+    int32_t list[3] = {TN_ENC_PLAIN}, best = TN_ENC_PLAIN;
+    size_t least, bytes;
+    int rc = TARN_OK;
+
+    candidates(w, list);
+    if (list[0] != TN_ENC_PLAIN && sample.count > 0) {
+        TN_TRY(measure(cx, w, TN_ENC_PLAIN, sample, &least));
+        least -= least / 20;
+        for (size_t i = 0; list[i] != TN_ENC_PLAIN; i++) {
+            TN_TRY(measure(cx, w, list[i], sample, &bytes));
+            if (bytes < least) {
+                least = bytes;
+                best = list[i];
+            }
+        }
+    }
+    *out = best;
+done:
+    return rc;
+}
