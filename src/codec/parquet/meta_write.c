@@ -76,8 +76,7 @@ static void put_logical(tn_buf *out, const tn_element *element)
     default:
         break;
     }
-    if (element->logical != TN_LOGICAL_TIME && element->logical != TN_LOGICAL_TIMESTAMP)
-        tn_thrift_end(out);
+    tn_thrift_end(out);
     tn_thrift_end(out);
 }
 
