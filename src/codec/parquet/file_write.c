@@ -13,13 +13,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#ifndef TARN_VERSION
-#define TARN_VERSION "0.1.0"
-#endif
-#ifndef TARN_BUILD
-#define TARN_BUILD "release"
-#endif
-
 #define MAGIC "PAR1"
 
 /* What is kept of a chunk after its bytes are gone; `arena` owns what it points to. */

@@ -13,11 +13,9 @@
 #include <stdlib.h>
 
 #include "base/budget.h"
+#include "codec/parquet/bloom.h"
 #include "codec/parquet/encode.h"
 #include "codec/parquet/leaf_write_state.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 /* A dictionary index counts as this much of a page: pages by dictionary end by rows in flat
  * columns, and this bounds those of long lists. */
@@ -132,9 +130,9 @@ void tn_chunk_writer_close(tn_chunk_writer *w)
 
 int tn_chunk_writer_settle(tarn_cx *cx, tn_chunk_writer *w)
 {
-    uint64_t held = w->bytes + w->dictionary_bytes + tn_dict_bytes(&w->dict) + w->hashes.cap +
-                    w->page.def.cap + w->page.rep.cap + w->page.indices.cap + w->page.plain.cap +
-                    w->body.cap + w->packed.cap + w->scratch.cap + w->views.cap;
+    uint64_t held = w->bytes + w->dictionary_bytes + w->filter_bytes + tn_dict_bytes(&w->dict) +
+                    w->hashes.cap + w->page.def.cap + w->page.rep.cap + w->page.indices.cap +
+                    w->page.plain.cap + w->body.cap + w->packed.cap + w->scratch.cap + w->views.cap;
     int rc = TARN_OK;
 
     if (held > w->reserved_bytes)
@@ -325,8 +323,8 @@ static void add_hashes(tn_chunk_writer *w, const tn_leaf_batch *batch, const spa
     for (int64_t i = at->value; i < at->value + at->values; i++) {
         const void *value = value_at(w, batch, i);
         const tn_view *view = value;
-        uint64_t hash = w->leaf->physical == TN_BYTE_ARRAY ? XXH64(view->ptr, view->len, 0)
-                                                           : XXH64(value, w->width, 0);
+        uint64_t hash = w->leaf->physical == TN_BYTE_ARRAY ? tn_bloom_hash(view->ptr, view->len)
+                                                           : tn_bloom_hash(value, w->width);
 
         tn_buf_add(&w->hashes, &hash, sizeof hash);
     }
@@ -426,7 +424,7 @@ static int flush(tarn_cx *cx, tn_chunk_writer *w)
     if (drop)
         TN_TRY(leave_dictionary(cx, w));
     else
-        TN_TRY(tn_page_flush(cx, w));
+        TN_TRY(tn_write_page(cx, w));
 done:
     return rc;
 }
@@ -497,7 +495,7 @@ static int check_ready(tarn_cx *cx, const tn_chunk_writer *w, const tn_ready_pag
         why = "states another number of values";
     else if (data && coded && !w->ready_dictionary)
         why = "needs a dictionary page, which was not given first";
-    else if (!data && (w->ready || tn_page_count(w) > 0 || w->page.entries > 0))
+    else if (!data && (w->ready || tn_write_page_count(w) > 0 || w->page.entries > 0))
         why = "is a dictionary page and not the first";
     if (why == NULL)
         return TARN_OK;
@@ -522,16 +520,16 @@ done:
 
 static int note_ready(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page, size_t bytes)
 {
-    tn_page_note note = {.bytes = (int64_t)bytes,
-                         .rows = page->rows,
-                         .entries = page->entries,
-                         .nulls = page->nulls,
-                         .unencoded_bytes = page->unencoded_bytes,
-                         .type = page->header.type,
-                         .encoding = page->header.encoding,
-                         .null_page = page->null_page,
-                         .has_bounds =
-                             page->has_bounds && !page->null_page && w->order != TN_BOUNDS_NONE};
+    tn_written_page note = {.bytes = (int64_t)bytes,
+                            .rows = page->rows,
+                            .entries = page->entries,
+                            .nulls = page->nulls,
+                            .unencoded_bytes = page->unencoded_bytes,
+                            .type = page->header.type,
+                            .encoding = page->header.encoding,
+                            .null_page = page->null_page,
+                            .has_bounds =
+                                page->has_bounds && !page->null_page && w->order != TN_BOUNDS_NONE};
     int rc = TARN_OK;
 
     w->bounds_unknown |= !note.has_bounds && !note.null_page;
@@ -540,8 +538,8 @@ static int note_ready(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page
         tn_bounds_widen(&w->bounds, w->order, page->min, page->max);
     TN_TRY(tn_buf_check(cx, &w->bounds.min));
     TN_TRY(tn_buf_check(cx, &w->bounds.max));
-    TN_TRY(tn_page_note_add(cx, w, note, page->rep_histogram, page->def_histogram, page->min,
-                            page->max));
+    TN_TRY(
+        tn_write_note(cx, w, note, page->rep_histogram, page->def_histogram, page->min, page->max));
 done:
     return rc;
 }

@@ -5,10 +5,8 @@
  *     others from the hashes kept while they were added. */
 #include <stdlib.h>
 
+#include "codec/parquet/bloom.h"
 #include "codec/parquet/leaf_write_state.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 static int compare_hashes(const void *a, const void *b)
 {
@@ -25,16 +23,17 @@ static void add_dictionary(tn_chunk_writer *w)
         tn_view view = w->dict.views ? tn_dict_view(&w->dict, i)
                                      : (tn_view){w->dict.plain.data + i * w->dict.width,
                                                  (uint32_t)w->dict.width};
-        uint64_t hash = XXH64(view.ptr, view.len, 0);
+        uint64_t hash = tn_bloom_hash(view.ptr, view.len);
 
         tn_buf_add(&w->hashes, &hash, sizeof hash);
     }
 }
 
-int tn_filter_build(tarn_cx *cx, tn_chunk_writer *w, tn_buf *out)
+int tn_write_filter(tarn_cx *cx, tn_chunk_writer *w, tn_buf *out)
 {
     uint64_t *hash;
-    size_t n, distinct = 0;
+    uint8_t *blocks;
+    size_t n, size, distinct = 0;
     int rc = TARN_OK;
 
     if (!w->options.bloom || w->ready)
@@ -50,8 +49,14 @@ int tn_filter_build(tarn_cx *cx, tn_chunk_writer *w, tn_buf *out)
     for (size_t i = 0; i < n; i++)
         if (i == 0 || hash[i] != hash[i - 1])
             hash[distinct++] = hash[i];
-    (void)distinct;
-    (void)out;
+    size = tn_bloom_size(distinct, w->options.bloom_fpp);
+    w->filter_bytes = size;
+    TN_TRY(tn_chunk_writer_settle(cx, w));
+    blocks = tn_buf_extend(out, size);
+    TN_TRY(tn_buf_check(cx, out));
+    memset(blocks, 0, size);
+    for (size_t i = 0; i < distinct; i++)
+        tn_bloom_insert(blocks, size, hash[i]);
 done:
     return rc;
 }

@@ -11,9 +11,9 @@
 #include "base/budget.h"
 #include "codec/parquet/leaf_write_state.h"
 
-static const tn_page_note *notes_of(const tn_chunk_writer *w)
+static const tn_written_page *notes_of(const tn_chunk_writer *w)
 {
-    return (const tn_page_note *)(const void *)w->notes.data;
+    return (const tn_written_page *)(const void *)w->notes.data;
 }
 
 void tn_encoded_chunk_clear(tn_encoded_chunk *chunk)
@@ -47,7 +47,7 @@ static int put_dictionary(tarn_cx *cx, tn_chunk_writer *w)
     tn_buf_reset(&w->body);
     tn_buf_add(&w->body, w->dict.plain.data, w->dict.plain.len);
     TN_TRY(tn_buf_check(cx, &w->body));
-    TN_TRY(tn_page_pack(cx, w, &header, 0, &piece, &w->dictionary_uncompressed_bytes));
+    TN_TRY(tn_write_pack(cx, w, &header, 0, &piece, &w->dictionary_uncompressed_bytes));
     w->dictionary_stat = (tn_encoding_stat){TN_PAGE_DICTIONARY, TN_ENC_PLAIN, 1};
     w->dictionary_bytes = piece.len;
     tn_buf_add(&w->pieces, &piece, sizeof piece);
@@ -83,7 +83,7 @@ static void add_encoding(tn_chunk_meta *meta, int32_t encoding)
 static int put_encodings(tarn_cx *cx, const tn_chunk_writer *w, tn_encoded_chunk *out)
 {
     tn_chunk_meta *meta = &out->meta;
-    size_t pages = tn_page_count(w);
+    size_t pages = tn_write_page_count(w);
     int rc = TARN_OK;
 
     meta->encoding_stats = tn_arena_array(cx, &out->arena, pages + 1, sizeof(tn_encoding_stat));
@@ -106,7 +106,7 @@ static int64_t null_count(const tn_chunk_writer *w)
 {
     int64_t nulls = 0;
 
-    for (size_t i = 0; i < tn_page_count(w); i++) {
+    for (size_t i = 0; i < tn_write_page_count(w); i++) {
         if (notes_of(w)[i].nulls < 0)
             return -1;
         nulls += notes_of(w)[i].nulls;
@@ -123,7 +123,7 @@ static bool distinct_known(const tn_chunk_writer *w)
 
     if (w->ready || real || w->dict_written == 0 || w->dict_written != w->dict.count)
         return false;
-    for (size_t i = 0; i < tn_page_count(w); i++)
+    for (size_t i = 0; i < tn_write_page_count(w); i++)
         if (!notes_of(w)[i].null_page && notes_of(w)[i].encoding != TN_ENC_RLE_DICTIONARY)
             return false;
     return true;
@@ -206,7 +206,7 @@ static int put_sizes(tarn_cx *cx, const tn_chunk_writer *w, tn_encoded_chunk *ou
     int rc = TARN_OK;
 
     s->has_unencoded = w->leaf->physical == TN_BYTE_ARRAY;
-    for (size_t i = 0; i < tn_page_count(w); i++) {
+    for (size_t i = 0; i < tn_write_page_count(w); i++) {
         s->has_unencoded &= notes_of(w)[i].unencoded_bytes >= 0;
         s->unencoded_bytes += notes_of(w)[i].unencoded_bytes;
     }
@@ -261,7 +261,7 @@ static int copy_histograms(tarn_cx *cx, tn_arena *arena, const tn_buf *from, int
 static int put_column_index(tarn_cx *cx, const tn_chunk_writer *w, tn_encoded_chunk *out)
 {
     tn_column_index *index = &out->column_index;
-    size_t n = tn_page_count(w);
+    size_t n = tn_write_page_count(w);
     tn_str pool = tn_buf_view(&w->bound_bytes);
     int rc = TARN_OK;
 
@@ -278,7 +278,7 @@ static int put_column_index(tarn_cx *cx, const tn_chunk_writer *w, tn_encoded_ch
         (null_count(w) >= 0 && index->null_counts == NULL))
         return TARN_E_NOMEM;
     for (size_t i = 0; i < n; i++) {
-        const tn_page_note *note = &notes_of(w)[i];
+        const tn_written_page *note = &notes_of(w)[i];
 
         index->null_pages[i] = note->null_page;
         index->min[i] = (tn_str){pool.ptr + note->min_at, note->min_len};
@@ -301,7 +301,7 @@ done:
 static int put_offset_index(tarn_cx *cx, const tn_chunk_writer *w, tn_encoded_chunk *out)
 {
     tn_offset_index *index = &out->offset_index;
-    size_t n = tn_page_count(w);
+    size_t n = tn_write_page_count(w);
     int64_t offset = (int64_t)w->dictionary_bytes, row = 0;
     bool sized = out->meta.size_statistics.has_unencoded;
 
@@ -316,7 +316,7 @@ static int put_offset_index(tarn_cx *cx, const tn_chunk_writer *w, tn_encoded_ch
             return TARN_E_NOMEM;
     }
     for (size_t i = 0; i < n; i++) {
-        const tn_page_note *note = &notes_of(w)[i];
+        const tn_written_page *note = &notes_of(w)[i];
 
         if (note->bytes > INT32_MAX)
             return tn_fail(cx, TARN_E_LIMIT, "column %.*s: a page exceeds 2 GiB",
@@ -373,6 +373,7 @@ done:
 /* Gives the pieces and the share of the reservation that stands for them. */
 static int give_pieces(tarn_cx *cx, tn_chunk_writer *w, tn_encoded_chunk *out)
 {
+    uint64_t held;
     int rc = TARN_OK;
 
     out->bytes = w->bytes + w->dictionary_bytes;
@@ -383,9 +384,10 @@ static int give_pieces(tarn_cx *cx, tn_chunk_writer *w, tn_encoded_chunk *out)
     out->piece_count = w->pieces.len / sizeof(tn_buf);
     w->pieces = (tn_buf){0};
     out->budget = w->budget;
-    out->reserved_bytes = out->bytes < w->reserved_bytes ? out->bytes : w->reserved_bytes;
+    held = out->bytes + out->bloom.len;
+    out->reserved_bytes = held < w->reserved_bytes ? held : w->reserved_bytes;
     w->reserved_bytes -= out->reserved_bytes;
-    w->bytes = w->dictionary_bytes = 0;
+    w->bytes = w->dictionary_bytes = w->filter_bytes = 0;
 done:
     return rc;
 }
@@ -398,7 +400,7 @@ int tn_chunk_writer_finish(tarn_cx *cx, tn_chunk_writer *w, tn_encoded_chunk *ou
     TN_TRY(tn_chunk_writer_flush(cx, w));
     TN_TRY(put_dictionary(cx, w));
     TN_TRY(put_meta(cx, w, &chunk));
-    TN_TRY(tn_filter_build(cx, w, &chunk.bloom));
+    TN_TRY(tn_write_filter(cx, w, &chunk.bloom));
     TN_TRY(give_pieces(cx, w, &chunk));
     *out = chunk;
     chunk = (tn_encoded_chunk){0};

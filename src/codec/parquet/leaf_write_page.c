@@ -41,7 +41,7 @@ done:
     return rc;
 }
 
-int tn_page_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *out)
+int tn_write_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *out)
 {
     const uint8_t *at = w->page.plain.data;
     tn_view *view;
@@ -117,8 +117,8 @@ static uint32_t checksum(const void *a, size_t a_len, const void *b, size_t b_le
     return b_len != 0 ? libdeflate_crc32(crc, b, b_len) : crc;
 }
 
-int tn_page_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_t levels,
-                 tn_buf *out, uint64_t *uncompressed)
+int tn_write_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_t levels,
+                  tn_buf *out, uint64_t *uncompressed)
 {
     tn_str plain = tn_str_from(tn_buf_view(&w->body), levels), stored = plain;
     bool v2 = header->type == TN_PAGE_DATA_V2;
@@ -168,8 +168,8 @@ static void count_levels(int64_t *histogram, const tn_buf *levels, int64_t entri
         histogram[level[i]]++;
 }
 
-int tn_page_note_add(tarn_cx *cx, tn_chunk_writer *w, tn_page_note note, const int64_t *rep,
-                     const int64_t *def, tn_str min, tn_str max)
+int tn_write_note(tarn_cx *cx, tn_chunk_writer *w, tn_written_page note, const int64_t *rep,
+                  const int64_t *def, tn_str min, tn_str max)
 {
     size_t bound = w->options.bound_bytes_max;
     size_t rep_bytes = (w->leaf->max_rep + (size_t)1) * sizeof(int64_t);
@@ -227,15 +227,15 @@ static int note_page(tarn_cx *cx, tn_chunk_writer *w, const tn_page_header *head
 {
     size_t levels = w->leaf->max_rep + (size_t)1 + w->leaf->max_def + 1;
     int64_t *rep = tn_calloc(cx, levels, sizeof *rep), *def;
-    tn_page_note note = {.bytes = (int64_t)bytes,
-                         .rows = w->page.rows,
-                         .entries = w->page.entries,
-                         .nulls = w->page.entries - w->page.values,
-                         .unencoded_bytes = -1,
-                         .type = header->type,
-                         .encoding = header->encoding,
-                         .null_page = w->page.values == 0,
-                         .has_bounds = w->page_bounds.any};
+    tn_written_page note = {.bytes = (int64_t)bytes,
+                            .rows = w->page.rows,
+                            .entries = w->page.entries,
+                            .nulls = w->page.entries - w->page.values,
+                            .unencoded_bytes = -1,
+                            .type = header->type,
+                            .encoding = header->encoding,
+                            .null_page = w->page.values == 0,
+                            .has_bounds = w->page_bounds.any};
     int rc = TARN_OK;
 
     if (rep == NULL)
@@ -254,8 +254,8 @@ static int note_page(tarn_cx *cx, tn_chunk_writer *w, const tn_page_header *head
                         tn_buf_view(&w->page_bounds.max));
     TN_TRY(tn_buf_check(cx, &w->bounds.min));
     TN_TRY(tn_buf_check(cx, &w->bounds.max));
-    TN_TRY(tn_page_note_add(cx, w, note, rep, def, tn_buf_view(&w->page_bounds.min),
-                            tn_buf_view(&w->page_bounds.max)));
+    TN_TRY(tn_write_note(cx, w, note, rep, def, tn_buf_view(&w->page_bounds.min),
+                         tn_buf_view(&w->page_bounds.max)));
 done:
     free(rep);
     return rc;
@@ -274,7 +274,7 @@ static int judge_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *values)
     if (w->dictionary)
         TN_TRY(used_values(cx, w, values));
     else
-        TN_TRY(tn_page_values(cx, w, values));
+        TN_TRY(tn_write_values(cx, w, values));
     tn_bounds_of(w->leaf, w->order, *values, &w->page_bounds);
     TN_TRY(tn_buf_check(cx, &w->page_bounds.min));
     TN_TRY(tn_buf_check(cx, &w->page_bounds.max));
@@ -307,7 +307,7 @@ static void forget_page(tn_pending *page)
     tn_buf_reset(&page->plain);
 }
 
-int tn_page_flush(tarn_cx *cx, tn_chunk_writer *w)
+int tn_write_page(tarn_cx *cx, tn_chunk_writer *w)
 {
     tn_page_header header = {.type = w->options.page_v2 ? TN_PAGE_DATA_V2 : TN_PAGE_DATA,
                              .values = (int32_t)w->page.entries,
@@ -339,7 +339,7 @@ int tn_page_flush(tarn_cx *cx, tn_chunk_writer *w)
     }
     if (w->page.values > 0)
         TN_TRY(put_values(cx, w, header.encoding, values));
-    TN_TRY(tn_page_pack(cx, w, &header, levels, &piece, &uncompressed));
+    TN_TRY(tn_write_pack(cx, w, &header, levels, &piece, &uncompressed));
     TN_TRY(note_page(cx, w, &header, piece.len));
     w->uncompressed_bytes += uncompressed;
     tn_buf_add(&w->pieces, &piece, sizeof piece);

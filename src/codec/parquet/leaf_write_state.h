@@ -1,5 +1,6 @@
-/* What the files of the chunk writer share: leaf_write.c takes rows and ready pages, leaf_page.c
- * makes pages of them, leaf_write_choice.c picks encodings, leaf_write_finish.c makes the chunk's metadata. */
+/* What the files of the chunk writer share: leaf_write.c takes rows and ready pages,
+ * leaf_write_page.c makes pages of them, leaf_write_choice.c picks encodings, leaf_write_finish.c
+ * makes the chunk's metadata. */
 #ifndef TN_PARQUET_LEAF_WRITE_STATE_H
 #define TN_PARQUET_LEAF_WRITE_STATE_H
 
@@ -19,14 +20,14 @@ typedef struct tn_pending {
 } tn_pending;
 
 /* A page written. */
-typedef struct tn_page_note {
+typedef struct tn_written_page {
     int64_t bytes; /* header included */
     int64_t rows, entries, nulls;
     int64_t unencoded_bytes; /* -1: unknown */
     int32_t type, encoding;
     bool null_page, has_bounds;
     size_t min_at, min_len, max_at, max_len; /* in bound_bytes, shortened */
-} tn_page_note;
+} tn_written_page;
 
 struct tn_chunk_writer {
     const tn_leaf *leaf;
@@ -46,7 +47,7 @@ struct tn_chunk_writer {
     uint64_t remap_id;
 
     tn_buf pieces; /* tn_buf each, one per page */
-    tn_buf notes;  /* tn_page_note of data pages */
+    tn_buf notes;  /* tn_written_page of data pages */
     tn_buf bound_bytes;
     tn_buf rep_histograms, def_histograms; /* int64_t, max level + 1 per data page */
     tn_bounds page_bounds, bounds;         /* `bounds` of the whole chunk, not shortened */
@@ -58,6 +59,7 @@ struct tn_chunk_writer {
     int64_t rows, entries;
     uint64_t bytes, uncompressed_bytes; /* of data pages */
     uint64_t dictionary_bytes, dictionary_uncompressed_bytes;
+    uint64_t filter_bytes;
     tn_buf hashes; /* uint64_t of plain values, for the bloom filter */
 
     tn_zip zip;
@@ -66,22 +68,22 @@ struct tn_chunk_writer {
     uint64_t reserved_bytes;
 };
 
-static inline size_t tn_page_count(const tn_chunk_writer *w)
+static inline size_t tn_write_page_count(const tn_chunk_writer *w)
 {
-    return w->notes.len / sizeof(tn_page_note);
+    return w->notes.len / sizeof(tn_written_page);
 }
 
 /* Writes the pending page, which is not empty. */
-int tn_page_flush(tarn_cx *cx, tn_chunk_writer *w);
+int tn_write_page(tarn_cx *cx, tn_chunk_writer *w);
 /* Compresses `body`, of which the first `levels` bytes are v2 levels, and appends header and bytes
  * to `out`; *uncompressed is what the footer counts. */
-int tn_page_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_t levels,
-                 tn_buf *out, uint64_t *uncompressed);
+int tn_write_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_t levels,
+                  tn_buf *out, uint64_t *uncompressed);
 /* Keeps a note of a data page, and its bounds, shortened. `histograms` may be NULL: unknown. */
-int tn_page_note_add(tarn_cx *cx, tn_chunk_writer *w, tn_page_note note, const int64_t *rep,
-                     const int64_t *def, tn_str min, tn_str max);
+int tn_write_note(tarn_cx *cx, tn_chunk_writer *w, tn_written_page note, const int64_t *rep,
+                  const int64_t *def, tn_str min, tn_str max);
 /* The pending plain values as tn_values (views into `plain`), valid until the next change. */
-int tn_page_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *out);
+int tn_write_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *out);
 
 /* True when the dictionary is not worth keeping, judged on the first page. */
 int tn_choice_drops_dictionary(tarn_cx *cx, tn_chunk_writer *w, bool *out);
@@ -94,7 +96,7 @@ int tn_choice_encode(tarn_cx *cx, tn_buf *out, const tn_leaf *leaf, int32_t enco
 /* Writes what is pending. */
 int tn_chunk_writer_flush(tarn_cx *cx, tn_chunk_writer *w);
 /* The bloom filter of the rows added, when wanted; nothing when there are ready pages. */
-int tn_filter_build(tarn_cx *cx, tn_chunk_writer *w, tn_buf *out);
+int tn_write_filter(tarn_cx *cx, tn_chunk_writer *w, tn_buf *out);
 /* Brings the memory reservation in line with what is held. */
 int tn_chunk_writer_settle(tarn_cx *cx, tn_chunk_writer *w);
 
