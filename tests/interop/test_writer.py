@@ -195,6 +195,9 @@ def test_polars_reads_what_was_written(written):
         pytest.skip("one codec less to compile in")
     # Polars has no decimals in variable byte arrays, and takes UUIDs for bytes.
     names = [c["name"] for c in columns if c["kind"] not in ("decb", "int96")]
+    if case == "stream_split":
+        # Not decoded there for fixed byte arrays; the writer never chooses it for them.
+        names = [n for n in names if n.split("_")[0] not in ("fixed5", "uuid", "f16", "decf")]
     theirs = polars.read_parquet(path, columns=names, use_statistics=False).to_arrow()
     for column in columns:
         name = column["name"]
@@ -265,6 +268,7 @@ def test_statistics_hold_for_every_value(written):
     if case == "groups":
         pytest.skip("the values of one group are not told apart here")
     meta = pq.read_metadata(path)
+    exact = duckdb.sql(f"select min_is_exact, max_is_exact from parquet_metadata('{path}')").fetchall()
     for _, leaf, chunk in leaves(meta):
         column = columns[leaf]
         kind = column["kind"]
@@ -305,9 +309,9 @@ def test_statistics_hold_for_every_value(written):
                 low.decode()
                 high.decode()
             if len(min(keys)) <= bound:
-                assert low == min(keys) and statistics.is_min_exact
+                assert low == min(keys) and exact[leaf][0] is True
             else:
-                assert not statistics.is_min_exact
+                assert exact[leaf][0] is False
             continue
         if kind in ("decf", "decb"):
             low, high = (int.from_bytes(raw(statistics, side), "big", signed=True) for side in ("min", "max"))
@@ -345,7 +349,7 @@ def test_filters_find_what_was_written(written):
                 row = "'" + row + "'"
             probes = duckdb.sql(f"select bloom_filter_excludes from parquet_bloom_probe('{path}', '{name}', {row})").fetchall()
             assert not all(excluded for excluded, in probes), (name, row)
-            count = duckdb.sql(f"select count(*) from '{path}' where \"{name}\" = {row}").fetchone()[0]
+            count = duckdb.sql(f"select count(*) from '{path}' where \"{name}\" = {row}").fetchall()[0][0]
             assert count >= 1
 
 

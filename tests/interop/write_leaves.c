@@ -171,9 +171,11 @@ static uint64_t clip(const kind *k, uint64_t v)
         return (uint64_t)((int64_t)(v % 100000) - 50000);
     if (k->logical == TN_LOGICAL_TIME)
         return v % 86400000;
-    if (k->logical == TN_LOGICAL_TIMESTAMP)
-        return (uint64_t)((int64_t)(v % 4000000000000000ull) - 2000000000000000ll) /
-               (k->unit == TN_MILLIS ? 1000 : 1);
+    if (k->logical == TN_LOGICAL_TIMESTAMP) {
+        int64_t at = (int64_t)(v % 4000000000000000ull) - 2000000000000000ll;
+
+        return (uint64_t)(k->unit == TN_MILLIS ? at / 1000 : at);
+    }
     if (k->logical == TN_LOGICAL_DECIMAL && k->precision == 9)
         return (uint64_t)((int64_t)(v % 1999999999) - 999999999);
     if (k->logical == TN_LOGICAL_DECIMAL && k->precision == 18)
