@@ -1,0 +1,96 @@
+"""Writes the seeds of corpus/file and corpus/thrift with pyarrow and DuckDB (any recent version).
+
+Run from anywhere: python fuzz/make_seeds.py. The seeds are committed; run it again only to add some.
+"""
+import decimal
+import datetime
+import os
+import struct
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FILES = os.path.join(HERE, "corpus", "file")
+THRIFT = os.path.join(HERE, "corpus", "thrift")
+
+
+def flat():
+    return pa.table({
+        "id": pa.array([1, 2, 3, 4, 5, 6], pa.int64()),
+        "name": pa.array(["a", "b", None, "dd", "e", ""], pa.string()),
+        "price": pa.array([1.5, float("nan"), -0.0, 0.0, None, 2.0], pa.float64()),
+        "ok": pa.array([True, False, None, True, True, False]),
+    })
+
+
+def nested():
+    return pa.table({
+        "l": pa.array([[1, 2], [], None, [3]], pa.list_(pa.int32())),
+        "m": pa.array([[("k", 1)], [], None, [("a", None), ("b", 2)]],
+                      pa.map_(pa.string(), pa.int32())),
+        "s": pa.array([{"a": 1, "b": ["x"]}, None, {"a": None, "b": None}, {"a": 3, "b": []}],
+                      pa.struct([("a", pa.int8()), ("b", pa.list_(pa.string()))])),
+    })
+
+
+def types():
+    day = datetime.date(2024, 5, 12)
+    return pa.table({
+        "d": pa.array([decimal.Decimal("-1.25"), decimal.Decimal("3.00")], pa.decimal128(9, 2)),
+        "day": pa.array([day, None], pa.date32()),
+        "t": pa.array([1, 2], pa.time64("us")),
+        "ts": pa.array([1, 2], pa.timestamp("us", "UTC")),
+        "u": pa.array([1, 4000000000], pa.uint32()),
+        "h": pa.array([1.0, 2.0], pa.float32()).cast(pa.float16()),
+        "f": pa.array([b"abc", b"\xff\x00\x01"], pa.binary(3)),
+        "n": pa.nulls(2),
+    })
+
+
+def pages():
+    return pa.table({"k": pa.array(range(600), pa.int32()),
+                     "v": pa.array(["v%03d" % (i // 7) for i in range(600)])})
+
+
+def write_files():
+    os.makedirs(FILES, exist_ok=True)
+    def path(name):
+        return os.path.join(FILES, name)
+    pq.write_table(flat(), path("flat.parquet"), row_group_size=3, write_page_index=True,
+                   compression="none", store_schema=False)
+    pq.write_table(nested(), path("nested.parquet"), compression="snappy", store_schema=False)
+    pq.write_table(types(), path("types.parquet"), compression="zstd", store_schema=False,
+                   write_page_index=True)
+    pq.write_table(pages(), path("pages.parquet"), compression="gzip", data_page_size=256,
+                   write_batch_size=64, use_dictionary=False, write_page_index=True,
+                   store_schema=False)
+    pq.write_table(flat().slice(0, 0), path("empty.parquet"), store_schema=False)
+    duckdb.sql("COPY (SELECT (range * 3)::INTEGER AS i, 'x' || (range %% 5) AS s FROM range(40)) TO '%s' "
+               "(FORMAT parquet, ROW_GROUP_SIZE 2048)" % path("bloom.parquet"))
+
+
+def write_thrift():
+    os.makedirs(THRIFT, exist_ok=True)
+    def put(name, kind, body):
+        with open(os.path.join(THRIFT, name), "wb") as out:
+            out.write(bytes([kind]) + body)
+    for name in sorted(os.listdir(FILES)):
+        with open(os.path.join(FILES, name), "rb") as file:
+            data = file.read()
+        stem = name.split(".")[0]
+        size = struct.unpack("<I", data[-8:-4])[0]
+        put("footer_" + stem, 0, data[-8 - size:-8])
+        put("page_" + stem, 1, data[4:4 + 96])
+    put("bloom_header", 4, bytes.fromhex("1580011c1c00001c1c00001c1c000000"))
+    # Two pages: [1, 9] without nulls, and one of nulls only; ascending; null counts, NaN counts.
+    put("column_index", 2, bytes.fromhex("192202 01" "1928 0101 00" "1928 0109 00" "1502" "1926 0006"
+                                         "3926 0000" "00".replace(" ", "")))
+    # Two pages at byte 4 and 104, 100 bytes each, of 7 rows and more; unencoded sizes.
+    put("offset_index", 3, bytes.fromhex("192c" "160815c8011600 00" "16d00115c801160e 00" "192602 04"
+                                         "00".replace(" ", "")))
+
+
+write_files()
+write_thrift()
