@@ -71,6 +71,45 @@ def read(path, columns=None, groups=None, ranges=None, batch_rows=0, int96_micro
         raise Failure(str(error)) from error
 
 
+class ChunkOptions(ctypes.Structure):
+    _fields_ = [("codec", ctypes.c_int32), ("level", ctypes.c_int), ("page_v2", ctypes.c_bool),
+                ("no_dictionary", ctypes.c_bool), ("dictionary_bytes_max", ctypes.c_uint64),
+                ("page_bytes", ctypes.c_uint64), ("page_rows", ctypes.c_int64),
+                ("crc", ctypes.c_bool), ("bloom", ctypes.c_bool), ("bloom_fpp", ctypes.c_double),
+                ("byte_stream_split", ctypes.c_bool), ("force_encoding", ctypes.c_bool),
+                ("encoding", ctypes.c_int32),
+                ("bound_bytes_max", ctypes.c_size_t)]
+
+
+class WriteOptions(ctypes.Structure):
+    _fields_ = [("key_values", ctypes.c_void_p), ("key_value_count", ctypes.c_size_t),
+                ("created_by", ctypes.c_char_p), ("created_by_len", ctypes.c_size_t),
+                ("no_index", ctypes.c_bool)]
+
+
+class SinkOptions(ctypes.Structure):
+    _fields_ = [("chunk", ChunkOptions), ("file", WriteOptions), ("group_bytes", ctypes.c_uint64),
+                ("group_rows", ctypes.c_int64), ("store_arrow_schema", ctypes.c_bool)]
+
+
+CODECS = {"none": 0, "snappy": 1, "gzip": 2, "brotli": 4, "zstd": 6, "lz4_raw": 7}
+
+
+def write(path, table, codec="zstd", arrow_schema=True, group_rows=0, group_bytes=0, jobs=2,
+          max_chunksize=None, **chunk):
+    """Writes a pyarrow Table (or reader) with tarn's sink."""
+    options = SinkOptions(chunk=ChunkOptions(codec=CODECS[codec], **chunk), group_rows=group_rows,
+                          group_bytes=group_bytes, store_arrow_schema=arrow_schema)
+    reader = table.to_reader(max_chunksize=max_chunksize) if hasattr(table, "to_reader") else table
+    stream = (ctypes.c_uint8 * 64)()
+    reader._export_to_c(ctypes.addressof(stream))
+    text = ctypes.create_string_buffer(2048)
+    rc = library().bridge_write(os.fsencode(path), ctypes.byref(stream), ctypes.byref(options),
+                                ctypes.c_uint(jobs), text, ctypes.c_size_t(len(text)))
+    if rc != 0:
+        raise Failure(text.value.decode(errors="replace"))
+
+
 def preload():
     """Environment for a child in which the library loads."""
     environment = dict(os.environ)

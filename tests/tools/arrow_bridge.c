@@ -82,3 +82,60 @@ done:
     bridge_close(b);
     return rc;
 }
+
+int bridge_write(const char *path, struct ArrowArrayStream *stream,
+                 const tn_parquet_sink_options *options, unsigned jobs, char *text,
+                 size_t text_bytes);
+
+static int pump(tarn_cx *cx, struct ArrowArrayStream *stream, tn_parquet_sink *sink)
+{
+    int rc = TARN_OK;
+
+    for (;;) {
+        struct ArrowArray batch = {0};
+
+        if (stream->get_next(stream, &batch) != 0)
+            return tn_fail(cx, TARN_E_IO, "the stream ends in an error");
+        if (batch.release == NULL)
+            return TARN_OK;
+        rc = tn_parquet_sink_add(cx, sink, &batch);
+        tn_array_release(&batch);
+        if (rc != TARN_OK)
+            return rc;
+    }
+}
+
+EXPORT int bridge_write(const char *path, struct ArrowArrayStream *stream,
+                        const tn_parquet_sink_options *options, unsigned jobs, char *text,
+                        size_t text_bytes)
+{
+    tarn_cx_options cx_options = {.jobs = jobs};
+    tarn_cx *cx = tarn_cx_open(&cx_options);
+    struct ArrowSchema schema = {0};
+    tn_arena arena = {0};
+    tn_store *store = NULL;
+    tn_sink *file = NULL;
+    tn_parquet_sink *sink = NULL;
+    tn_str place;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_store_locate(cx, tn_str_of(path), &arena, &store, &place));
+    if (stream->get_schema(stream, &schema) != 0)
+        TN_FAIL(TARN_E_INVALID, "the stream has no schema");
+    TN_TRY(tn_store_create(cx, store, place, &file));
+    TN_TRY(tn_parquet_sink_open(cx, file, &schema, options, &sink));
+    TN_TRY(pump(cx, stream, sink));
+    TN_TRY(tn_parquet_sink_finish(cx, sink));
+    TN_TRY(tn_store_finish(cx, file));
+done:
+    if (rc != TARN_OK)
+        snprintf(text, text_bytes, "%s: %s", tarn_status_name(rc), tarn_cx_error(cx));
+    tn_parquet_sink_close(sink);
+    tn_store_close_sink(file);
+    tn_field_release(&schema);
+    stream->release(stream);
+    tn_store_close(store);
+    tn_arena_clear(&arena);
+    tarn_cx_close(cx);
+    return rc;
+}

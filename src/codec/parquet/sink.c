@@ -1,0 +1,279 @@
+/* A Parquet file from Arrow batches.
+ *
+ * Rows go in portions: each leaf shreds its part and encodes it, in parallel; between portions the
+ * sink looks whether the row group is full. The size of a portion follows the bytes that a row has
+ * taken so far, so that wide rows do not overshoot the group and the memory.
+ *
+ * I1: all chunk writers hold the same rows between two portions.
+ * I2: after a failure only close may follow; the file is then incomplete. */
+#include "codec/parquet/arrow.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/budget.h"
+#include "base/pool.h"
+#include "batch/array.h"
+#include "batch/field.h"
+#include "codec/parquet/arrow_ipc.h"
+#include "codec/parquet/shred.h"
+
+#define GROUP_BYTES        (32ull << 20)
+#define GROUP_ROWS         1048576
+#define PORTION_ROWS_FIRST 4096
+#define PORTION_ROWS_MAX   65536
+#define PORTIONS_PER_GROUP 16
+
+typedef struct sink_leaf {
+    tn_shredder shredder;
+    tn_chunk_writer *writer;
+    tn_encoded_chunk chunk;
+} sink_leaf;
+
+struct tn_parquet_sink {
+    tn_arena arena;
+    struct ArrowSchema arrow;
+    tn_schema schema;
+    tn_shred_path *paths;
+    tn_parquet_sink_options options;
+    tn_parquet_writer *writer;
+    sink_leaf *leaves;
+    int64_t rows, group_rows; /* added in all, and to the open group */
+    bool group_open;
+};
+
+int tn_arrow_schema_serialize(tarn_cx *cx, const struct ArrowSchema *schema, tn_buf *out)
+{
+    tn_buf message = {0};
+    int rc;
+
+    rc = tn_arrow_ipc_write(cx, schema, &message);
+    if (rc == TARN_OK) {
+        tn_base64_encode(out, tn_buf_view(&message));
+        rc = tn_buf_check(cx, out);
+    }
+    tn_buf_clear(&message);
+    return rc;
+}
+
+/* The file's key-values, with ARROW:schema last where it is wanted and not given. */
+static int key_values(tarn_cx *cx, tn_parquet_sink *sink, const tn_parquet_write_options *file,
+                      tn_parquet_write_options *out, tn_buf *text)
+{
+    tn_key_value *pairs =
+        tn_arena_array(cx, &sink->arena, file->key_value_count + 1, sizeof *pairs);
+    size_t count = 0;
+    int rc;
+
+    if (pairs == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < file->key_value_count; i++)
+        if (!sink->options.store_arrow_schema ||
+            !tn_str_is(file->key_values[i].key, "ARROW:schema"))
+            pairs[count++] = file->key_values[i];
+    *out = *file;
+    if (sink->options.store_arrow_schema) {
+        rc = tn_arrow_schema_serialize(cx, &sink->arrow, text);
+        if (rc != TARN_OK)
+            return rc;
+        pairs[count++] = (tn_key_value){TN_STR("ARROW:schema"), tn_buf_view(text), true};
+    }
+    out->key_values = pairs;
+    out->key_value_count = count;
+    return TARN_OK;
+}
+
+int tn_parquet_sink_open(tarn_cx *cx, tn_sink *file, const struct ArrowSchema *schema,
+                         const tn_parquet_sink_options *options, tn_parquet_sink **out)
+{
+    tn_parquet_sink *sink = tn_calloc(cx, 1, sizeof *sink);
+    tn_parquet_write_options write;
+    tn_buf text = {0};
+    int rc = TARN_OK;
+
+    if (sink == NULL)
+        return TARN_E_NOMEM;
+    sink->options = *options;
+    if (sink->options.group_bytes == 0)
+        sink->options.group_bytes = GROUP_BYTES;
+    if (sink->options.group_rows <= 0)
+        sink->options.group_rows = GROUP_ROWS;
+    TN_TRY(tn_field_copy(cx, schema, &sink->arrow));
+    TN_TRY(tn_shred_plan(cx, &sink->arrow, &sink->arena, &sink->schema, &sink->paths));
+    sink->leaves = tn_calloc(cx, sink->schema.leaf_count, sizeof sink->leaves[0]);
+    if (sink->leaves == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    TN_TRY(key_values(cx, sink, &options->file, &write, &text));
+    TN_TRY(tn_parquet_writer_open(cx, file, &sink->schema, &write, &sink->writer));
+    *out = sink;
+    sink = NULL;
+done:
+    tn_buf_clear(&text);
+    tn_parquet_sink_close(sink);
+    return rc;
+}
+
+typedef struct portion {
+    tn_parquet_sink *sink;
+    const struct ArrowArray *batch;
+    int64_t first, rows;
+} portion;
+
+static int add_leaf(tarn_cx *cx, size_t i, void *arg)
+{
+    portion *p = arg;
+    sink_leaf *leaf = &p->sink->leaves[i];
+    tn_leaf_batch batch;
+    int rc = TARN_OK;
+
+    if (leaf->writer == NULL)
+        TN_TRY(tn_chunk_writer_open(cx, &p->sink->schema.leaves[i], &p->sink->options.chunk,
+                                    &leaf->writer));
+    TN_TRY(tn_shred_leaf(cx, &leaf->shredder, &p->sink->schema.leaves[i], &p->sink->paths[i],
+                         p->batch, p->first, p->rows, p->sink->rows, &batch));
+    TN_TRY(tn_chunk_writer_add(cx, leaf->writer, &batch));
+done:
+    return rc;
+}
+
+static int finish_leaf(tarn_cx *cx, size_t i, void *arg)
+{
+    tn_parquet_sink *sink = arg;
+    sink_leaf *leaf = &sink->leaves[i];
+    int rc;
+
+    rc = tn_chunk_writer_finish(cx, leaf->writer, &leaf->chunk);
+    tn_chunk_writer_close(leaf->writer);
+    leaf->writer = NULL;
+    return rc;
+}
+
+/* Ends the row group and writes it out. */
+static int flush_group(tarn_cx *cx, tn_parquet_sink *sink)
+{
+    tn_encoded_chunk *chunks = NULL;
+    size_t count = sink->schema.leaf_count;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_parallel(cx, count, finish_leaf, sink));
+    chunks = tn_calloc(cx, count, sizeof *chunks);
+    if (chunks == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    for (size_t i = 0; i < count; i++) {
+        chunks[i] = sink->leaves[i].chunk;
+        sink->leaves[i].chunk = (tn_encoded_chunk){0};
+    }
+    TN_TRY(tn_parquet_writer_row_group(cx, sink->writer, chunks, sink->group_rows, NULL, 0));
+    sink->group_open = false;
+    sink->group_rows = 0;
+done:
+    for (size_t i = 0; chunks != NULL && i < count; i++)
+        tn_encoded_chunk_clear(&chunks[i]);
+    free(chunks);
+    return rc;
+}
+
+static uint64_t group_bytes(const tn_parquet_sink *sink)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < sink->schema.leaf_count; i++)
+        bytes += tn_chunk_writer_bytes(sink->leaves[i].writer);
+    return bytes;
+}
+
+static int64_t portion_rows(const tn_parquet_sink *sink)
+{
+    uint64_t row_bytes, fit;
+
+    if (sink->group_rows == 0)
+        return PORTION_ROWS_FIRST;
+    row_bytes = group_bytes(sink) / (uint64_t)sink->group_rows;
+    if (row_bytes == 0)
+        return PORTION_ROWS_MAX;
+    fit = sink->options.group_bytes / PORTIONS_PER_GROUP / row_bytes;
+    return fit < 1 ? 1 : fit > PORTION_ROWS_MAX ? PORTION_ROWS_MAX : (int64_t)fit;
+}
+
+/* The chunk writers charge the budget for what they hold. Where it would not take a few more
+ * portions the group ends early: a small row group is better than a failure. */
+static bool budget_short(tarn_cx *cx, uint64_t portion_bytes)
+{
+    uint64_t wish = 4 * portion_bytes + (1u << 20);
+
+    if (!tn_budget_try(cx, wish))
+        return true;
+    tn_budget_give(cx, wish);
+    return false;
+}
+
+static int add_portion(tarn_cx *cx, tn_parquet_sink *sink, const struct ArrowArray *batch,
+                       int64_t first, int64_t rows)
+{
+    portion p = {sink, batch, first, rows};
+    uint64_t before = sink->group_open ? group_bytes(sink) : 0, bytes;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_parallel(cx, sink->schema.leaf_count, add_leaf, &p));
+    sink->group_open = true;
+    sink->rows += rows;
+    sink->group_rows += rows;
+    bytes = group_bytes(sink);
+    if (bytes >= sink->options.group_bytes || sink->group_rows >= sink->options.group_rows ||
+        budget_short(cx, bytes > before ? bytes - before : 0))
+        TN_TRY(flush_group(cx, sink));
+done:
+    return rc;
+}
+
+int tn_parquet_sink_add(tarn_cx *cx, tn_parquet_sink *sink, const struct ArrowArray *batch)
+{
+    int64_t rows;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_array_check(cx, &sink->arrow, batch));
+    if (batch->null_count != 0 && batch->n_buffers > 0 && batch->buffers[0] != NULL &&
+        tn_bits_count(batch->buffers[0], batch->offset, batch->length) != batch->length)
+        TN_FAIL(TARN_E_INVALID, "a batch of rows holds rows that are null as a whole");
+    for (int64_t at = 0; at < batch->length; at += rows) {
+        TN_TRY(tn_cx_check(cx));
+        rows = portion_rows(sink);
+        if (rows > batch->length - at)
+            rows = batch->length - at;
+        if (rows > sink->options.group_rows - sink->group_rows)
+            rows = sink->options.group_rows - sink->group_rows;
+        TN_TRY(add_portion(cx, sink, batch, at, rows));
+    }
+done:
+    return rc;
+}
+
+int tn_parquet_sink_finish(tarn_cx *cx, tn_parquet_sink *sink)
+{
+    int rc = TARN_OK;
+
+    if (sink->group_open)
+        TN_TRY(flush_group(cx, sink));
+    TN_TRY(tn_parquet_writer_finish(cx, sink->writer));
+done:
+    return rc;
+}
+
+void tn_parquet_sink_close(tn_parquet_sink *sink)
+{
+    if (sink == NULL)
+        return;
+    for (size_t i = 0; sink->leaves != NULL && i < sink->schema.leaf_count; i++) {
+        tn_chunk_writer_close(sink->leaves[i].writer);
+        tn_encoded_chunk_clear(&sink->leaves[i].chunk);
+        tn_shredder_clear(&sink->leaves[i].shredder);
+    }
+    free(sink->leaves);
+    tn_parquet_writer_close(sink->writer);
+    tn_field_release(&sink->arrow);
+    tn_arena_clear(&sink->arena);
+    free(sink);
+}
