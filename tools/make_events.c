@@ -5,21 +5,25 @@
  *
  * I1: DIR/dt=YYYY-MM-DD/part-….parquet hold exactly ROWS rows, each event_id once.
  * I2: from noon of the middle day on the files have one more column, `device`, as schemas grow. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "batch/array.h"
 #include "batch/field.h"
 #include "codec/parquet/arrow.h"
-#include "io/store.h"
+#include "io/store_memory.h"
 
 #define BATCHES_PER_DAY 288
 #define BATCH_SECONDS   300
 #define FIRST_DAY       INT64_C(1714521600) /* 2024-05-01 */
 #define DAYS_MAX        366
+#define PATH_BYTES_MAX  4096
+#define FILE_BYTES_MAX  (UINT64_C(1) << 30)
 
 enum column {
     EVENT_ID,
@@ -141,13 +145,17 @@ static int add_row(tarn_cx *cx, struct builder *builders, struct random *random,
 {
     const char *type = event_types[draw(random, 8)];
     const bool sells = strcmp(type, "purchase") == 0 || strcmp(type, "checkout") == 0;
+    /* a draw a statement: the order of evaluation of arguments is the compiler's */
+    const char *page = pages[draw(random, 6)];
+    const unsigned item = (unsigned)draw(random, 4000), referrer = (unsigned)draw(random, 50);
+    const unsigned side = (unsigned)draw(random, 2), load_ms = 40 + (unsigned)draw(random, 900);
+    const unsigned campaign = (unsigned)draw(random, 30);
     char url[128], properties[128];
     int rc = TARN_OK;
 
-    snprintf(url, sizeof url, "https://shop.example/%s/%u?ref=%u", pages[draw(random, 6)],
-             (unsigned)draw(random, 4000), (unsigned)draw(random, 50));
+    snprintf(url, sizeof url, "https://shop.example/%s/%u?ref=%u", page, item, referrer);
     snprintf(properties, sizeof properties, "{\"ab\":\"%c\",\"load_ms\":%u,\"campaign\":\"c%02u\"}",
-             "AB"[draw(random, 2)], (unsigned)(40 + draw(random, 900)), (unsigned)draw(random, 30));
+             "AB"[side], load_ms, campaign);
     TN_TRY(put_i64(cx, &builders[EVENT_ID], id));
     TN_TRY(put_i64(cx, &builders[TS], ts_us));
     TN_TRY(put_i64(cx, &builders[USER_ID], (int64_t)draw(random, 20000)));
@@ -215,48 +223,57 @@ done:
     return rc;
 }
 
-static int write_file(tarn_cx *cx, tn_store *store, tn_str path, const struct ArrowSchema *schema,
-                      const struct ArrowArray *rows)
+/* The file is written in memory and stored from there: a store on disk syncs each file, which is
+ * right for data and too slow for thousands of files of a demonstration. */
+static int write_file(tarn_cx *cx, tn_store *memory, const char *path,
+                      const struct ArrowSchema *schema, const struct ArrowArray *rows)
 {
     const tn_parquet_sink_options options = {.chunk = {.codec = TN_CODEC_SNAPPY}};
+    const tn_str inner = TN_STR("/file");
     tn_parquet_sink *parquet = NULL;
     tn_sink *sink = NULL;
+    tn_buf bytes = {0};
+    FILE *file = NULL;
     int rc = TARN_OK;
 
-    TN_TRY(tn_store_create(cx, store, path, &sink));
+    TN_TRY(tn_store_create(cx, memory, inner, &sink));
     TN_TRY(tn_parquet_sink_open(cx, sink, schema, &options, &parquet));
     TN_TRY(tn_parquet_sink_add(cx, parquet, rows));
     TN_TRY(tn_parquet_sink_finish(cx, parquet));
     TN_TRY(tn_store_finish(cx, sink));
+    TN_TRY(tn_store_get(cx, memory, inner, FILE_BYTES_MAX, &bytes));
+    TN_TRY(tn_store_remove(cx, memory, inner));
+    file = fopen(path, "wbx");
+    if (file == NULL || fwrite(bytes.data, 1, bytes.len, file) != bytes.len || fflush(file) != 0)
+        TN_FAIL(TARN_E_IO, "%s: %s", path, strerror(errno));
 done:
+    if (file != NULL)
+        fclose(file);
+    tn_buf_clear(&bytes);
     tn_parquet_sink_close(parquet);
     tn_store_close_sink(sink);
     return rc;
 }
 
-static int make_batch(tarn_cx *cx, tn_store *store, struct random *random, tn_str dir,
+static int make_batch(tarn_cx *cx, tn_store *memory, struct random *random, const char *dir,
                       const struct batch *batch)
 {
     struct ArrowSchema schema = {0};
     struct ArrowArray rows = {0};
-    tn_arena arena = {0};
-    char name[96];
-    tn_str path;
+    const uint64_t high = draw(random, UINT64_MAX), low = draw(random, UINT64_MAX);
+    char path[PATH_BYTES_MAX];
     int rc = TARN_OK;
 
-    snprintf(name, sizeof name,
-             "part-00000-%08x-%04x-4%03x-8%03x-%012" PRIx64 ".c000.snappy.parquet",
-             (unsigned)draw(random, UINT64_C(1) << 32), (unsigned)draw(random, 1 << 16),
-             (unsigned)draw(random, 1 << 12), (unsigned)draw(random, 1 << 12),
-             draw(random, UINT64_C(1) << 48));
-    TN_TRY(tn_path_join(cx, &arena, dir, tn_str_of(name), &path));
+    snprintf(path, sizeof path,
+             "%s/part-00000-%08x-%04x-4%03x-8%03x-%012" PRIx64 ".c000.snappy.parquet", dir,
+             (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xFFFF), (unsigned)(high & 0xFFF),
+             (unsigned)(low >> 52), low & UINT64_C(0xFFFFFFFFFFFF));
     TN_TRY(make_schema(cx, batch->device ? COLUMNS : COLUMNS - 1, &schema));
     TN_TRY(make_rows(cx, random, batch, &rows));
-    TN_TRY(write_file(cx, store, path, &schema, &rows));
+    TN_TRY(write_file(cx, memory, path, &schema, &rows));
 done:
     tn_array_release(&rows);
     tn_field_release(&schema);
-    tn_arena_clear(&arena);
     return rc;
 }
 
@@ -266,19 +283,27 @@ static int64_t rows_before(int64_t rows, int64_t i, int64_t count)
     return rows * i / count;
 }
 
-static int make_days(tarn_cx *cx, tn_store *store, tn_str root, int64_t rows, int64_t days)
+static int make_dir(tarn_cx *cx, const char *path)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return tn_fail(cx, TARN_E_IO, "%s: %s", path, strerror(errno));
+    return TARN_OK;
+}
+
+static int make_days(tarn_cx *cx, tn_store *memory, const char *root, int64_t rows, int64_t days)
 {
     const int64_t batches = days * BATCHES_PER_DAY;
     struct random random = {42};
-    tn_arena arena = {0};
-    tn_str dir = {0};
+    char dir[PATH_BYTES_MAX / 2] = "", name[32];
     int rc = TARN_OK;
 
+    if (strlen(root) + sizeof name > sizeof dir)
+        TN_FAIL(TARN_E_INVALID, "%s: the path is too long", root);
+    TN_TRY(make_dir(cx, root));
     for (int64_t i = 0; i < batches; i++) {
         struct batch batch = {.first_id = rows_before(rows, i, batches),
                               .start_s = FIRST_DAY + i * BATCH_SECONDS,
                               .device = i >= batches / 2 + BATCHES_PER_DAY / 2};
-        char name[32];
 
         batch.rows = rows_before(rows, i + 1, batches) - batch.first_id;
         if (i % BATCHES_PER_DAY == 0) {
@@ -287,14 +312,13 @@ static int make_days(tarn_cx *cx, tn_store *store, tn_str root, int64_t rows, in
 
             gmtime_r(&at, &day);
             strftime(name, sizeof name, "dt=%Y-%m-%d", &day);
-            TN_TRY(tn_path_join(cx, &arena, root, tn_str_of(name), &dir));
-            TN_TRY(tn_store_make_dirs(cx, store, dir));
+            snprintf(dir, sizeof dir, "%s/%s", root, name);
+            TN_TRY(make_dir(cx, dir));
         }
         if (batch.rows > 0)
-            TN_TRY(make_batch(cx, store, &random, dir, &batch));
+            TN_TRY(make_batch(cx, memory, &random, dir, &batch));
     }
 done:
-    tn_arena_clear(&arena);
     return rc;
 }
 
@@ -303,9 +327,7 @@ int main(int argc, char **argv)
     const int64_t rows = argc > 2 ? atoll(argv[2]) : 130000;
     const int64_t days = argc > 3 ? atoll(argv[3]) : 8;
     tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
-    tn_store *store = NULL;
-    tn_arena arena = {0};
-    tn_str path;
+    tn_store *memory = NULL;
     int rc = TARN_OK;
 
     if (cx == NULL || argc < 2 || rows < 1 || days < 1 || days > DAYS_MAX) {
@@ -313,13 +335,12 @@ int main(int argc, char **argv)
         tarn_cx_close(cx);
         return 2;
     }
-    TN_TRY(tn_store_locate(cx, tn_str_of(argv[1]), &arena, &store, &path));
-    TN_TRY(make_days(cx, store, path, rows, days));
+    TN_TRY(tn_store_memory_open(cx, &memory));
+    TN_TRY(make_days(cx, memory, argv[1], rows, days));
 done:
     if (rc != TARN_OK)
         fprintf(stderr, "make_events: %s\n", tarn_cx_error(cx));
-    tn_store_close(store);
-    tn_arena_clear(&arena);
+    tn_store_close(memory);
     tarn_cx_close(cx);
     return rc == TARN_OK ? 0 : 1;
 }
