@@ -4,6 +4,7 @@
 
 #include "batch.h"
 #include "context.h"
+#include "read.h"
 #include "status.h"
 
 #endif

@@ -27,6 +27,10 @@ int tn_predicate_parse(tarn_cx *cx, tn_str text, tn_arena *arena, const tn_predi
  * failure names the column, and what it has instead. *out lives in the arena. */
 int tn_predicate_bind(tarn_cx *cx, const tn_predicate *predicate, const struct ArrowSchema *schema,
                       tn_arena *arena, tn_filter *out);
+/* The same against a schema that knows only some of the columns, by their exact names: tests of the
+ * others count as true, so the filter is true wherever the predicate may be. */
+int tn_predicate_bind_partial(tarn_cx *cx, const tn_predicate *predicate,
+                              const struct ArrowSchema *schema, tn_arena *arena, tn_filter *out);
 /* The top-level columns that the predicate may name: each first part once, in order. Words in
  * double quotes are among them. */
 int tn_predicate_names(tarn_cx *cx, const tn_predicate *predicate, tn_arena *arena, tn_str **names,

@@ -19,7 +19,19 @@ typedef struct binder {
     const struct ArrowSchema *schema;
     tn_filter_column *columns;
     size_t count, cap;
+    bool partial; /* columns that the schema lacks are unknown, not wrong */
 } binder;
+
+static bool same_folded(tn_str a, tn_str b);
+
+/* Whether the schema has a column of exactly this name. */
+static bool knows(const struct ArrowSchema *schema, tn_str name)
+{
+    for (int64_t i = 0; i < schema->n_children; i++)
+        if (tn_str_equal(tn_str_of(schema->children[i]->name), name))
+            return true;
+    return false;
+}
 
 static bool same_folded(tn_str a, tn_str b)
 {
@@ -642,11 +654,38 @@ done:
     return rc;
 }
 
+/* Whether a leaf names a column that a partial schema does not know. */
+static bool is_unknown(const binder *b, const tn_predicate *in)
+{
+    size_t operands = in->kind == TN_PREDICATE_COMPARE ? 2 : in->operand_count > 0 ? 1 : 0;
+    bool any = false;
+
+    if (!b->partial)
+        return false;
+    for (size_t i = 0; i < operands; i++) {
+        const tn_operand *operand = &in->operands[i];
+
+        if (operand->part_count > 1)
+            return true;
+        if (operand->part_count == 0)
+            continue;
+        if (knows(b->schema, operand->parts[0]))
+            any = true;
+        else if (operand->kind == TN_OPERAND_NAME)
+            return true;
+    }
+    /* "a" = "b": neither is known here, so either may be a column of the files. */
+    return !any && operands > 0 &&
+           in->operands[0].part_count + (operands > 1 ? in->operands[1].part_count : 0) > 0;
+}
+
 static int bind(binder *b, const tn_predicate *in, bool negated, tn_filter_node **out)
 {
     tn_filter_node *node = NULL;
     int rc = TARN_OK;
 
+    if (in->kind >= TN_PREDICATE_TEST && is_unknown(b, in))
+        return make_const(b, TN_TRUE, out);
     switch (in->kind) {
     case TN_PREDICATE_AND:
     case TN_PREDICATE_OR:
@@ -672,16 +711,30 @@ done:
     return rc;
 }
 
+static int bind_root(binder *b, const tn_predicate *predicate, tn_filter *out)
+{
+    tn_filter_node *root = NULL;
+    int rc = bind(b, predicate, false, &root);
+
+    if (rc == TARN_OK)
+        *out = (tn_filter){.root = root, .columns = b->columns, .column_count = b->count};
+    return rc;
+}
+
 int tn_predicate_bind(tarn_cx *cx, const tn_predicate *predicate, const struct ArrowSchema *schema,
                       tn_arena *arena, tn_filter *out)
 {
     binder b = {.cx = cx, .arena = arena, .schema = schema};
-    tn_filter_node *root = NULL;
-    int rc = TARN_OK;
 
     assert(predicate != NULL);
-    TN_TRY(bind(&b, predicate, false, &root));
-    *out = (tn_filter){.root = root, .columns = b.columns, .column_count = b.count};
-done:
-    return rc;
+    return bind_root(&b, predicate, out);
+}
+
+int tn_predicate_bind_partial(tarn_cx *cx, const tn_predicate *predicate,
+                              const struct ArrowSchema *schema, tn_arena *arena, tn_filter *out)
+{
+    binder b = {.cx = cx, .arena = arena, .schema = schema, .partial = true};
+
+    assert(predicate != NULL);
+    return bind_root(&b, predicate, out);
 }

@@ -6,8 +6,10 @@
 extern const struct cmd cmd_completions;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_man;
+extern const struct cmd cmd_read;
 
 const struct cmd *const cmd_table[] = {
+    &cmd_read,
     &cmd_help,
     &cmd_man,
     &cmd_completions,

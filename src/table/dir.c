@@ -196,3 +196,13 @@ done:
     tn_dir_clear(&dir);
     return rc;
 }
+
+int tn_dir_load_footers(tarn_cx *cx, tn_store *store, tn_dir *dir)
+{
+    static const tn_dir_options plain = {0};
+    int rc = tn_dir_read_footers(cx, store, &plain, dir);
+
+    if (rc == TARN_OK)
+        tidy_partitions(dir);
+    return rc;
+}

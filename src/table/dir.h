@@ -112,6 +112,9 @@ typedef struct tn_dir_options {
  * sub-directory that cannot be listed is a partition with `problem`. */
 int tn_dir_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_dir_options *options,
                 tn_dir *out);
+/* Reads the footers that a load with no_footers left out, of the partitions that are still in
+ * `dir`: a caller may drop some in between. */
+int tn_dir_load_footers(tarn_cx *cx, tn_store *store, tn_dir *dir);
 void tn_dir_clear(tn_dir *dir);
 
 /* True for names that are no data: "_…" and "." prefixes unless "_x=…", and "*._COPYING_". */

@@ -1,0 +1,170 @@
+/* tarn read PATH: rows out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "tarn/read.h"
+
+struct values {
+    const char *columns, *where, *output, *partition_types, *codec;
+    uint64_t limit;
+    int format;
+    bool no_crc, skip_damaged;
+};
+
+static const char *const formats[] = {"ndjson", "csv", "parquet", NULL};
+
+static const struct values defaults = {.format = -1};
+
+static const struct cmd_option options[] = {
+    CMD_TEXT(struct values, columns, "columns", 'c', "A,B,…",
+             "only these, in this order; a.b is a field of a struct"),
+    CMD_TEXT(struct values, where, "where", 'w', "CONDITION", "only rows for which it is true"),
+    CMD_COUNT(struct values, limit, "limit", 'n', "at most N rows"),
+    CMD_TEXT(struct values, output, "output", 'o', "FILE",
+             "write there; the file appears when it is whole"),
+    CMD_CHOICE(struct values, format, "format", 0, "FORMAT", formats,
+               "ndjson, csv or parquet (by the ending of -o, else ndjson)"),
+    CMD_TEXT(struct values, codec, "codec", 0, "NAME",
+             "of Parquet out: zstd, snappy, gzip, lz4, none (zstd)"),
+    CMD_TEXT(struct values, partition_types, "partition-types", 0, "COL=TYPE,…",
+             "types of partition columns: int, double, date, timestamp, bool, string"),
+    CMD_FLAG(struct values, skip_damaged, "skip-damaged", 0,
+             "leave out files that cannot be read, with a warning"),
+    CMD_FLAG(struct values, no_crc, "no-crc", 0, "do not verify page checksums"),
+    {0}};
+
+/* Splits "a,b" in place of a copy; `backticks` and "quotes" keep their commas. */
+static size_t split_columns(char *text, const char **items, size_t max)
+{
+    size_t count = 0;
+    char *to = text;
+
+    if (*text == '\0')
+        return 0;
+    items[count++] = to;
+    for (char quote = 0; *text != '\0'; text++) {
+        if (quote == 0 && (*text == '`' || *text == '"')) {
+            quote = *text;
+        } else if (quote != 0 && *text == quote) {
+            quote = 0;
+        } else if (quote == 0 && *text == ',' && count < max) {
+            *to++ = '\0';
+            items[count++] = to;
+        } else {
+            *to++ = *text;
+        }
+    }
+    *to = '\0';
+    return count;
+}
+
+static void warn(void *arg, const char *text)
+{
+    out_warn(arg, "%s", text);
+}
+
+static int write_out(void *arg, const void *bytes, size_t len)
+{
+    out_bytes(arg, bytes, len);
+    return out_ended(arg);
+}
+
+static int put_rows(struct cmd_call *call, struct ArrowArrayStream *rows)
+{
+    const struct values *values = call->values;
+    enum tarn_row_format format =
+        values->format < 0 ? TARN_ROWS_NDJSON : (enum tarn_row_format)values->format;
+    tarn_save_options save = {.format = format, .codec = values->codec};
+    struct out_word word;
+    uint64_t count = 0;
+    int rc;
+
+    if (values->output == NULL)
+        return tarn_read_print(call->cx, rows, format, write_out, call->out);
+    if (values->format < 0 && tarn_read_format(call->cx, values->output, &save.format) != TARN_OK)
+        return tarn_cx_status(call->cx);
+    rc = tarn_read_save(call->cx, rows, values->output, &save, &count);
+    if (rc == TARN_OK)
+        out_note(call->out, "%s: %s", values->output, out_many(&word, count, "row", NULL));
+    return rc;
+}
+
+static int run(struct cmd_call *call)
+{
+    const struct values *values = call->values;
+    tarn_read_options read = {.where = values->where,
+                              .has_limit = cmd_given(call, "limit"),
+                              .limit = values->limit,
+                              .partition_types = values->partition_types,
+                              .skip_crc = values->no_crc,
+                              .skip_damaged = values->skip_damaged,
+                              .warn = warn,
+                              .arg = call->out};
+    struct ArrowArrayStream rows = {0};
+    const char **columns = NULL;
+    char *text = NULL;
+    int rc;
+
+    if (values->codec != NULL && values->format >= 0 && values->format != TARN_ROWS_PARQUET)
+        return cmd_usage(call, "--codec is for Parquet out");
+    if (call->common.json && values->format > 0)
+        return cmd_usage(call, "--json prints NDJSON; leave out --format");
+    if (values->columns != NULL) {
+        size_t max = strlen(values->columns) + 1;
+
+        text = strdup(values->columns);
+        columns = calloc(max, sizeof *columns);
+        if (text == NULL || columns == NULL) {
+            free(text);
+            free(columns);
+            return cmd_end(call, TARN_E_NOMEM);
+        }
+        read.columns = columns;
+        read.column_count = split_columns(text, columns, max);
+    }
+    rc = tarn_read_open(call->cx, call->args[0], &read, &rows);
+    if (rc == TARN_OK) {
+        rc = put_rows(call, &rows);
+        rows.release(&rows);
+    }
+    free(columns);
+    free(text);
+    return cmd_end(call, rc);
+}
+
+const struct cmd cmd_read = {
+    .name = "read",
+    .help = "rows of a Parquet file or a partitioned directory",
+    .synopsis = "PATH",
+    .about =
+        "Prints rows as NDJSON, one object a line, or writes CSV or Parquet. Rows come in the "
+        "order of partition paths, file names and rows, whatever --jobs is.\n\n"
+        "In a directory, files whose schemas differ are unified by name: a column that a file "
+        "lacks is null there, and types are widened where no value changes (int to long, int and "
+        "float to double). Partition columns (dt=2024-05-12) come last; their values are "
+        "URL-decoded, __HIVE_DEFAULT_PARTITION__ and empty ones are null, and they are typed when "
+        "every value reads back as written, so 007 stays text. A partition column wins over a "
+        "column of the same name in the files, as in Spark and DuckDB. Names that begin with _ or "
+        ". are no data, _year=2024 is.\n\n"
+        "CONDITION: comparisons (= <> < <= > >=), [NOT] IN (…), [NOT] BETWEEN … AND …, [NOT] LIKE, "
+        "IS [NOT] NULL, AND, OR, NOT, parentheses. Columns are bare or in `backticks`, fields of "
+        "structs a.b; text is in 'single' quotes, or in \"double\" ones where no column has that "
+        "name. Integers, decimals and times compare exactly; NaN equals NaN and is greater than "
+        "every number, as in Spark and DuckDB. Partitions, row groups and pages that cannot match "
+        "are not read.\n\n"
+        "Times are ISO 8601 with Z (without, where the column is not adjusted to UTC), decimals "
+        "numbers with all digits, binary base64, maps objects, NaN and infinities strings. In CSV "
+        "a null is empty, an empty text is \"\", and nested values are JSON.",
+    .example =
+        "# the busiest day, three columns\n"
+        "tarn read lake/events --where 'dt = \"2024-05-12\" AND amount > 100' -c id,dt,amount\n"
+        "# one file out of many\n"
+        "tarn read lake/events -o events.parquet",
+    .options = options,
+    .args_min = 1,
+    .args_max = 1,
+    .values_size = sizeof(struct values),
+    .defaults = &defaults,
+    .run = run,
+};

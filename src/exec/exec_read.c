@@ -1,0 +1,398 @@
+/* Reads one file as rows of the common schema.
+ *   file columns -> cast ─┐
+ *   partition values ─────┼-> batch of `needed` -> filter -> project -> batch of `result`
+ *   missing: nulls ───────┘
+ * I1: columns of the file are decoded only where the result or the filter needs them.
+ * I2: pruning by a column that a partition value shadows is left out: its statistics speak of other
+ *     values. */
+#include "exec/exec_read.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "batch/unify.h"
+#include "codec/parquet/arrow.h"
+#include "codec/parquet/prune.h"
+
+#define CONSTANT_ROWS 65536
+
+/* Where a needed column comes from. */
+typedef struct origin {
+    int32_t partition; /* column of the partition values, or -1 */
+    int32_t file;      /* child of the scan's batches, or -1 */
+} origin;
+
+struct tn_exec_read {
+    const tn_scan_task *task;
+    tn_arena arena;
+    tn_parquet file;
+    struct ArrowSchema schema; /* of the scan's batches */
+    tn_parquet_scan *scan;     /* NULL when no column of the file is needed */
+    origin *origins;           /* per needed column */
+    int64_t rows_left;         /* without a scan */
+    tn_scan_counts counts;
+};
+
+int tn_exec_read_schema(tarn_cx *cx, tn_store *store, tn_str path, struct ArrowSchema *out)
+{
+    tn_parquet file = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_parquet_open(cx, store, path, &file));
+    TN_TRY(tn_arrow_schema_of(cx, &file, NULL, 0, out));
+done:
+    tn_parquet_close(&file);
+    return rc;
+}
+
+static int32_t partition_column(const tn_scan_task *task, const char *name)
+{
+    const struct ArrowSchema *schema = task->partition_schema;
+
+    for (int64_t i = 0; schema != NULL && i < schema->n_children; i++)
+        if (strcmp(schema->children[i]->name, name) == 0)
+            return (int32_t)i;
+    return -1;
+}
+
+/* Decides each column's origin; `columns` gets the file's columns to scan. */
+static int find_origins(tarn_cx *cx, tn_exec_read *r, const struct ArrowSchema *file,
+                        uint32_t **columns, size_t *count)
+{
+    const struct ArrowSchema *needed = r->task->needed;
+    size_t n = 0;
+
+    r->origins = tn_arena_array(cx, &r->arena, (size_t)needed->n_children + 1, sizeof(origin));
+    *columns = tn_arena_array(cx, &r->arena, (size_t)needed->n_children + 1, sizeof(uint32_t));
+    if (r->origins == NULL || *columns == NULL)
+        return TARN_E_NOMEM;
+    for (int64_t i = 0; i < needed->n_children; i++) {
+        int64_t child;
+
+        r->origins[i] =
+            (origin){.partition = partition_column(r->task, needed->children[i]->name), .file = -1};
+        if (r->origins[i].partition >= 0)
+            continue;
+        child = tn_unify_child(file, tn_str_of(needed->children[i]->name));
+        if (child < 0)
+            continue;
+        r->origins[i].file = (int32_t)n;
+        (*columns)[n++] = (uint32_t)child;
+    }
+    *count = n;
+    return TARN_OK;
+}
+
+/* Whether the filter asks for a partition column that the file has too. */
+static bool is_shadowed(const tn_exec_read *r, const struct ArrowSchema *file)
+{
+    const tn_filter *filter = r->task->filter;
+
+    for (size_t i = 0; i < filter->column_count; i++) {
+        uint32_t top = filter->columns[i].index[0];
+
+        if (r->origins[top].partition >= 0 && tn_unify_child(file, filter->columns[i].path[0]) >= 0)
+            return true;
+    }
+    return false;
+}
+
+static int open_scan(tarn_cx *cx, tn_exec_read *r, const uint32_t *columns, size_t count,
+                     const tn_prune *prune)
+{
+    tn_parquet_scan_options options = {.columns = columns,
+                                       .column_count = count,
+                                       .skip_crc = r->task->skip_crc,
+                                       .batch_rows = r->task->batch_rows};
+    int rc = TARN_OK;
+
+    if (prune != NULL) {
+        options.groups = prune->groups;
+        options.group_count = prune->group_count;
+        options.ranges = prune->ranges;
+        options.range_count = prune->range_count;
+    }
+    TN_TRY(tn_parquet_scan_open(cx, &r->file, &options, &r->scan));
+    TN_TRY(tn_parquet_scan_schema(cx, r->scan, &r->schema));
+done:
+    return rc;
+}
+
+static int start(tarn_cx *cx, tn_exec_read *r)
+{
+    struct ArrowSchema file = {0};
+    uint32_t *columns = NULL;
+    size_t count = 0;
+    tn_prune prune = {0};
+    bool pruned = false;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_arrow_schema_of(cx, &r->file, NULL, 0, &file));
+    TN_TRY(find_origins(cx, r, &file, &columns, &count));
+    r->counts = (tn_scan_counts){.files = 1,
+                                 .groups = r->file.footer.group_count,
+                                 .groups_read = r->file.footer.group_count,
+                                 .rows = (uint64_t)r->file.footer.rows};
+    if (r->task->filter != NULL && count > 0 && !is_shadowed(r, &file)) {
+        TN_TRY(tn_prune_file(cx, &r->file, r->task->filter, NULL, &r->arena, &prune));
+        pruned = true;
+        r->counts.groups_read = prune.group_count;
+        r->counts.pages_dropped = prune.pages_dropped;
+    }
+    if (count == 0)
+        r->rows_left = r->file.footer.rows;
+    else if (!pruned || prune.group_count > 0)
+        TN_TRY(open_scan(cx, r, columns, count, pruned ? &prune : NULL));
+done:
+    tn_field_release(&file);
+    return rc;
+}
+
+int tn_exec_read_open(tarn_cx *cx, tn_store *store, const tn_scan_task *task, tn_exec_read **out)
+{
+    tn_exec_read *r = tn_calloc(cx, 1, sizeof *r);
+    int rc = TARN_OK;
+
+    assert(task->needed != NULL && task->result != NULL);
+    if (r == NULL)
+        return TARN_E_NOMEM;
+    r->task = task;
+    TN_TRY(tn_parquet_open(cx, store, task->path, &r->file));
+    TN_TRY(start(cx, r));
+    *out = r;
+    r = NULL;
+done:
+    tn_exec_read_close(r);
+    return rc;
+}
+
+void tn_exec_read_close(tn_exec_read *r)
+{
+    if (r == NULL)
+        return;
+    tn_parquet_scan_close(r->scan);
+    tn_field_release(&r->schema);
+    tn_parquet_close(&r->file);
+    tn_arena_clear(&r->arena);
+    free(r);
+}
+
+void tn_exec_read_counts(const tn_exec_read *r, tn_scan_counts *out)
+{
+    *out = r->counts;
+}
+
+/* The partition's value, `rows` times. */
+static int repeat_value(tarn_cx *cx, const tn_scan_task *task, int32_t column, int64_t rows,
+                        struct ArrowArray *out)
+{
+    const struct ArrowArray *values = task->partition_values->children[column];
+    int64_t *take = tn_alloc(cx, (size_t)rows * sizeof *take);
+    int rc = TARN_OK;
+
+    if (take == NULL)
+        return TARN_E_NOMEM;
+    for (int64_t i = 0; i < rows; i++)
+        take[i] = values->offset + task->partition;
+    TN_TRY(tn_rows_take(cx, task->partition_schema->children[column], values, take, rows, out));
+done:
+    free(take);
+    return rc;
+}
+
+static int make_column(tarn_cx *cx, const tn_exec_read *r, struct ArrowArray *batch, int64_t column,
+                       int64_t rows, struct ArrowArray *out)
+{
+    const struct ArrowSchema *field = r->task->needed->children[column];
+    origin from = r->origins[column];
+    struct ArrowArray *child;
+    int rc = TARN_OK;
+
+    if (from.partition >= 0)
+        return repeat_value(cx, r->task, from.partition, rows, out);
+    if (from.file < 0)
+        return tn_rows_nulls(cx, field, rows, out);
+    child = batch->children[from.file];
+    TN_TRY(tn_unify_cast(cx, r->schema.children[from.file], field, child));
+    tn_array_move(child, out);
+done:
+    return rc;
+}
+
+/* A batch of `needed` from one of the scan (NULL: from none), whose columns it takes. */
+static int make_needed(tarn_cx *cx, const tn_exec_read *r, struct ArrowArray *batch, int64_t rows,
+                       struct ArrowArray *out)
+{
+    struct ArrowArray made = {0};
+    int rc = TARN_OK;
+
+    assert(batch == NULL || batch->offset == 0);
+    TN_TRY(tn_array_init(cx, &made, rows, 1, (size_t)r->task->needed->n_children));
+    for (int64_t i = 0; i < made.n_children; i++)
+        TN_TRY(make_column(cx, r, batch, i, rows, made.children[i]));
+    tn_array_move(&made, out);
+done:
+    tn_array_release(&made);
+    return rc;
+}
+
+/* A field below structs: null where one of them is. */
+static int extract(tarn_cx *cx, const tn_scan_task *task, const tn_scan_project *item,
+                   const struct ArrowArray *needed, struct ArrowArray *out)
+{
+    const struct ArrowSchema *field = task->needed->children[item->path[0]];
+    const struct ArrowArray *here = needed->children[item->path[0]];
+    int64_t *take = tn_alloc(cx, (size_t)needed->length * sizeof *take);
+    int rc = TARN_OK;
+
+    if (take == NULL)
+        return TARN_E_NOMEM;
+    for (int64_t i = 0; i < needed->length; i++)
+        take[i] = here->offset + i;
+    for (size_t level = 1; level < item->path_count; level++) {
+        const struct ArrowArray *child = here->children[item->path[level]];
+
+        for (int64_t i = 0; i < needed->length; i++)
+            if (take[i] >= 0)
+                take[i] = tn_rows_is_null(here, take[i]) ? -1 : take[i] + child->offset;
+        here = child;
+        field = field->children[item->path[level]];
+    }
+    TN_TRY(tn_rows_take(cx, field, here, take, needed->length, out));
+done:
+    free(take);
+    return rc;
+}
+
+/* Takes the result's columns out of a batch of `needed`. A column asked for twice is copied. */
+static int project(tarn_cx *cx, const tn_scan_task *task, struct ArrowArray *needed,
+                   struct ArrowArray *out)
+{
+    struct ArrowArray made = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_array_init(cx, &made, needed->length, 1, task->project_count));
+    for (size_t i = 0; i < task->project_count; i++) {
+        const tn_scan_project *item = &task->project[i];
+        bool again = item->path_count > 1;
+
+        for (size_t k = i + 1; k < task->project_count && !again; k++)
+            again = task->project[k].path[0] == item->path[0];
+        if (again)
+            TN_TRY(extract(cx, task, item, needed, made.children[i]));
+        else
+            tn_array_move(needed->children[item->path[0]], made.children[i]);
+    }
+    tn_array_move(&made, out);
+done:
+    tn_array_release(&made);
+    return rc;
+}
+
+typedef struct filtering {
+    const struct ArrowSchema *schema;
+    const uint8_t *keep;
+    int64_t kept;
+    struct ArrowArray *from, *to;
+} filtering;
+
+static int filter_column(tarn_cx *cx, size_t i, void *arg)
+{
+    filtering *f = arg;
+
+    return tn_rows_filter(cx, f->schema->children[i], f->from->children[i], f->keep, f->kept,
+                          f->to->children[i]);
+}
+
+/* The rows that are kept, column by column in parallel. */
+static int keep_rows(tarn_cx *cx, const tn_scan_task *task, const uint8_t *keep, int64_t kept,
+                     struct ArrowArray *batch)
+{
+    struct ArrowArray made = {0};
+    filtering f = {task->result, keep, kept, batch, &made};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_array_init(cx, &made, kept, 1, (size_t)batch->n_children));
+    TN_TRY(tn_parallel(cx, (size_t)batch->n_children, filter_column, &f));
+    tn_array_release(batch);
+    tn_array_move(&made, batch);
+done:
+    tn_array_release(&made);
+    return rc;
+}
+
+/* Filters and projects a batch of `needed`, which it consumes; *out stays empty when no row is
+ * left. */
+static int refine(tarn_cx *cx, tn_exec_read *r, struct ArrowArray *needed, struct ArrowArray *out)
+{
+    const tn_scan_task *task = r->task;
+    struct ArrowArray made = {0};
+    int64_t rows = needed->length, kept = rows;
+    uint8_t *keep = NULL;
+    int rc = TARN_OK;
+
+    r->counts.rows_read += (uint64_t)rows;
+    if (task->filter != NULL) {
+        keep = tn_alloc(cx, (size_t)rows);
+        if (keep == NULL)
+            TN_TRY(TARN_E_NOMEM);
+        TN_TRY(tn_filter_eval(cx, task->filter, needed, keep, &kept));
+    }
+    if (kept > 0) {
+        TN_TRY(project(cx, task, needed, &made));
+        if (kept < rows)
+            TN_TRY(keep_rows(cx, task, keep, kept, &made));
+        r->counts.rows_out += (uint64_t)kept;
+        tn_array_move(&made, out);
+    }
+done:
+    tn_array_release(&made);
+    free(keep);
+    return rc;
+}
+
+/* The next batch of the file, or constants alone; *rows 0 at the end. */
+static int next_needed(tarn_cx *cx, tn_exec_read *r, struct ArrowArray *out, int64_t *rows)
+{
+    struct ArrowArray batch = {0};
+    int64_t first;
+    int rc = TARN_OK;
+
+    if (r->scan == NULL) {
+        *rows = r->rows_left < CONSTANT_ROWS ? r->rows_left : CONSTANT_ROWS;
+        r->rows_left -= *rows;
+    } else {
+        TN_TRY(tn_parquet_scan_next(cx, r->scan, &batch, &first));
+        *rows = batch.length;
+    }
+    if (*rows > 0)
+        TN_TRY(make_needed(cx, r, r->scan != NULL ? &batch : NULL, *rows, out));
+done:
+    tn_array_release(&batch);
+    return rc;
+}
+
+int tn_exec_read_next(tarn_cx *cx, tn_exec_read *r, struct ArrowArray *out)
+{
+    struct ArrowArray needed = {0}, made = {0};
+    int64_t rows = 1;
+    int rc = TARN_OK;
+
+    while (rows > 0 && made.length == 0) {
+        TN_TRY(tn_cx_check(cx));
+        TN_TRY(next_needed(cx, r, &needed, &rows));
+        if (rows > 0)
+            TN_TRY(refine(cx, r, &needed, &made));
+        tn_array_release(&needed);
+    }
+    tn_array_move(&made, out);
+done:
+    /* The codec names the file; casts, which know only columns, do not. */
+    if (rc == TARN_E_INVALID && strstr(tarn_cx_error(cx), "column") == tarn_cx_error(cx))
+        tn_fail_within(cx, rc, "%.*s", TN_STR_ARG(r->task->path));
+    tn_array_release(&needed);
+    tn_array_release(&made);
+    return rc;
+}
