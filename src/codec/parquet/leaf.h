@@ -35,7 +35,8 @@ typedef struct tn_leaf_batch {
     tn_values values;
     const uint32_t *indices;
     tn_values dictionary;
-    uint64_t dictionary_id; /* changes whenever `dictionary` does; 0 without one */
+    uint64_t dictionary_id; /* a hash of `dictionary`: changes whenever it does, and is the same for
+                               equal dictionaries of one type in any chunk or file; 0 without one */
 } tn_leaf_batch;
 
 /* Bytes of one value in tn_values.data. */

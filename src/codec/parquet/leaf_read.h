@@ -21,11 +21,15 @@ int tn_leaf_reader_open(tarn_cx *cx, const tn_parquet *file, size_t group, size_
                         tn_source *source, const tn_leaf_read_options *options,
                         tn_leaf_reader **out);
 void tn_leaf_reader_close(tn_leaf_reader *reader);
-/* The next batch of at most rows_max rows; fewer where a page or a change of dictionary cuts it (a
- * row that spans pages is joined). rows 0 at the end. Failures name file, column, row group and
- * page. The batch is valid until the next call. */
+/* The next batch of at most rows_max rows; fewer where a page, a change of dictionary or the size
+ * of rebuilt values (about 16 MiB) cuts it; a row that spans pages is joined and comes alone, as
+ * values. rows 0 at the end, when the chunk has had exactly the rows of its group. Failures name
+ * file, column, row group, page and byte; after one the reader gives nothing more. The batch is
+ * valid until the next call. */
 int tn_leaf_reader_next(tarn_cx *cx, tn_leaf_reader *reader, int64_t rows_max, tn_leaf_batch *out);
-/* Passes over the next `rows` rows; whole pages without decoding their values where it can. */
+/* Passes over the next `rows` rows, INVALID when there are fewer: whole pages by the index or by
+ * their headers without decompressing them, else by levels, without decoding values where it can.
+ */
 int tn_leaf_reader_skip(tarn_cx *cx, tn_leaf_reader *reader, int64_t rows);
 
 #endif

@@ -139,6 +139,39 @@ static void check_values(tarn_cx *cx, const char *name, const char *path)
     free(bytes);
 }
 
+/* Through a window of the store, as small as it may be, and larger. */
+static void check_window(tarn_cx *cx, const char *name, const char *path)
+{
+    size_t len;
+    uint8_t *bytes = leaves_load(path, &len);
+    tn_store *store = NULL;
+    tn_parquet file;
+
+    assert_ok(cx, tn_store_local_open(cx, &store));
+    assert_ok(cx, tn_parquet_open_memory(cx, bytes, len, tn_str_of(path), &file));
+    for (size_t ahead = 0; file.footer.rows != 0 && ahead <= 8192; ahead += 4096) {
+        char *want = load_text(name);
+        tn_buf got = {0};
+        leaves_options options = {.store = store, .ahead_bytes = ahead, .text = &got};
+        int64_t rows;
+
+        assert_ok(cx, leaves_read_all(cx, &file, &options, &rows));
+        tn_buf_u8(&got, 0);
+        assert_string_equal((char *)got.data, want);
+        tn_buf_clear(&got);
+        free(want);
+    }
+    tn_parquet_close(&file);
+    tn_store_close(store);
+    free(bytes);
+}
+
+static void test_golden__the_same_through_a_store(void **state)
+{
+    (void)state;
+    assert_true(each_file(check_window) >= 12);
+}
+
 static void test_golden__values_are_those_expected(void **state)
 {
     (void)state;

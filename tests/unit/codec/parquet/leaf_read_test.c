@@ -518,3 +518,33 @@ static void test_leaf_read__an_index_that_lies_is_refused(void **state)
     chunk_clear(&c);
     tarn_cx_close(cx);
 }
+
+/* A page above the budget is refused by size before memory is taken, and all is given back. */
+static void test_leaf_read__pages_count_against_the_budget(void **state)
+{
+    enum { COUNT = 1 << 20 };
+    tn_str zeros = {calloc(COUNT, 8), (size_t)COUNT * 8};
+    test_chunk c;
+
+    (void)state;
+    for (uint64_t memory = 4 << 20; memory <= 32 << 20; memory *= 8) {
+        tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1, .memory_bytes = memory});
+        int64_t rows;
+
+        start(&c, TN_INT64, 0, 0, COUNT);
+        c.meta.codec = TN_CODEC_ZSTD;
+        chunk_packed(cx, &c, data_page(TN_ENC_PLAIN, COUNT), zeros, 0);
+        for (int i = 0; i < 20; i++) {
+            if (memory < zeros.len) {
+                assert_fails(cx, TARN_E_LIMIT, "dir/test.parquet: column a.b: row group 0: page 0",
+                             read_chunk(cx, &c, &(leaves_options){0}, &rows));
+            } else {
+                assert_ok(cx, read_chunk(cx, &c, &(leaves_options){0}, &rows));
+                assert_int_equal(rows, COUNT);
+            }
+        }
+        chunk_clear(&c);
+        tarn_cx_close(cx);
+    }
+    free((void *)zeros.ptr);
+}

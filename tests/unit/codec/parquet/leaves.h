@@ -13,8 +13,10 @@ typedef struct leaves_options {
     int64_t skip;         /* rows to pass over before the first batch, */
     int64_t skip_between; /* and before each other one */
     bool keep_dictionary, skip_crc, use_index;
-    bool mark;    /* a line "@row" before each batch */
-    tn_buf *text; /* NULL: none */
+    bool mark;       /* a line "@row" before each batch */
+    tn_buf *text;    /* NULL: none */
+    tn_store *store; /* read through a window of it; NULL: from memory */
+    size_t ahead_bytes;
 } leaves_options;
 
 static inline uint8_t *leaves_load(const char *path, size_t *len)
@@ -125,11 +127,16 @@ static inline int leaves_read_one(tarn_cx *cx, const tn_parquet *file, size_t gr
     tn_leaf_reader *reader = NULL;
     tn_offset_index index;
     tn_arena arena = {0};
+    tn_file *open = NULL;
     tn_leaf_batch batch;
     bool present = false;
     int rc = TARN_OK;
 
     *rows = 0;
+    if (options->store != NULL) {
+        TN_TRY(tn_store_open_file(cx, options->store, file->path, &open));
+        source = tn_source_file(open, options->ahead_bytes);
+    }
     if (options->use_index)
         TN_TRY(tn_parquet_offset_index(cx, file, group, leaf, &arena, &present, &index));
     if (present)
@@ -155,6 +162,7 @@ done:
     tn_leaf_reader_close(reader);
     tn_arena_clear(&arena);
     tn_source_clear(&source);
+    tn_store_close_file(open);
     return rc;
 }
 
