@@ -83,7 +83,8 @@ typedef struct tn_dir {
     tn_str root; /* path in the store */
     tn_str work; /* where lock, staging and undo go (beside, else inside) */
     bool work_inside;
-    bool exchange; /* the file system of the root can exchange directories */
+    bool exchange;   /* the file system of the root can exchange directories */
+    uint64_t device; /* of the root */
     int64_t seen_ms;
     tn_dir_partition *partitions; /* sorted by path; those without files or others are left out */
     size_t partition_count;

@@ -88,6 +88,7 @@ int tn_dir_find_place(tarn_cx *cx, tn_store *store, const tn_dir_options *option
     TN_TRY(tn_dir_work_names(cx, &dir->arena, dir->root, &works[0], &works[1]));
     TN_TRY(find_leftovers(cx, store, works, 2, dir));
     TN_TRY(tn_store_stat(cx, store, dir->root, &root));
+    dir->device = root.device;
     same = dir->root.len > 1 &&
            tn_store_stat(cx, store, tn_path_parent(dir->root), &parent) == TARN_OK &&
            parent.device == root.device;

@@ -45,6 +45,20 @@ typedef struct tn_merge_options_wire {
     bool times_now; /* do not put times back */
 } tn_merge_options_wire;
 
+/* What the plan leaves alone and why, and what the user should know of what it does. */
+enum tn_merge_note_kind {
+    TN_NOTE_SKIPPED = 1, /* a partition that has something to do, but not now */
+    TN_NOTE_PROBLEM,     /* a file or partition that cannot be read */
+    TN_NOTE_KEPT,        /* files that stay as they are, by their nature */
+    TN_NOTE_APART,       /* fragments whose schema cannot be unified with the others' */
+    TN_NOTE_CHANGED      /* what a merged file will not carry over */
+};
+typedef struct tn_merge_note {
+    enum tn_merge_note_kind kind;
+    tn_str path; /* of the partition, below the root */
+    tn_str text;
+} tn_merge_note;
+
 typedef struct tn_merge_plan {
     tn_str id;   /* of this run: letters and digits */
     tn_str root; /* path in the store */
@@ -56,6 +70,9 @@ typedef struct tn_merge_plan {
     size_t partition_count;
     tn_task *tasks;
     size_t task_count;
+    tn_merge_note *notes;
+    size_t note_count;
+    uint64_t files_seen, bytes_seen, partitions_seen; /* data files of the directory */
 } tn_merge_plan;
 
 int tn_merge_plan_write(tarn_cx *cx, const tn_merge_plan *plan, tn_buf *out); /* all lines */

@@ -30,8 +30,10 @@ enum tn_cast {
     TN_CAST_INT32_INT64,
     TN_CAST_INT32_DOUBLE,
     TN_CAST_FLOAT_DOUBLE,
-    TN_CAST_DECIMAL /* big-endian or integer decimal to the output's physical form, sign-extended,
-                       same scale */
+    TN_CAST_DECIMAL, /* big-endian or integer decimal to the output's physical form, sign-extended,
+                        same scale */
+    TN_CAST_NULL     /* the input leaf is annotated as always null: its levels count, a value is an
+                        error */
 };
 
 /* Where one leaf of the output comes from in one input schema. */
@@ -42,7 +44,8 @@ typedef struct tn_leaf_source {
     int32_t donor_def, donor_rep; /* levels of the deepest shared node, in the input; deeper entries
                                      collapse into one */
     int32_t cast;                 /* enum tn_cast */
-    uint16_t *def_map; /* input definition level -> output definition level; def_map_count long */
+    uint16_t *def_map; /* input definition level -> output definition level; def_map_count long;
+                          NULL: the same levels */
     uint32_t def_map_count;
 } tn_leaf_source;
 
@@ -82,7 +85,7 @@ typedef struct tn_task_rewrite {
     size_t group_count;
     tn_str
         output; /* staged path: exec creates it, never replacing anything but an own earlier try */
-    tn_str *key_names, *key_values; /* footer metadata of the output */
+    tn_str *key_names, *key_values; /* footer metadata of the output; a value may be {NULL, 0} */
     size_t key_count;
     tn_str created_by;
     int32_t codec; /* enum tn_codec of the output */

@@ -1,0 +1,247 @@
+/* Rewrites row ranges of many Parquet files into one, leaf by leaf, without building rows.
+ * Each column chunk of an output row group is a unit of its own: the leaves are worked on in
+ * parallel, so that one output uses every job.
+ * I1: the output appears under its staged name only; an earlier try under that name is replaced.
+ * I2: rows keep the order of the task's segments; every leaf gets exactly the segments' rows.
+ * I3: the result's counts are read back from the finished file, never remembered. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/pool.h"
+#include "exec/exec.h"
+#include "exec/rewrite.h"
+
+tn_chunk_options tn_rewrite_chunk_options(const tn_task_rewrite *task, size_t leaf)
+{
+    return (tn_chunk_options){
+        .codec = task->codec,
+        .level = task->level,
+        .crc = task->crc,
+        .bloom = task->bloom_leaf != NULL && task->bloom_leaf[leaf],
+    };
+}
+
+int tn_rewrite_row_group(tarn_cx *cx, tn_rewrite *r, int64_t rows, const tn_sorting_column *sorting,
+                         size_t sorting_count)
+{
+    int rc = tn_parquet_writer_row_group(cx, r->writer, r->encoded, rows, sorting, sorting_count);
+
+    for (size_t l = 0; l < r->schema.leaf_count; l++)
+        tn_encoded_chunk_clear(&r->encoded[l]);
+    r->row_groups += rc == TARN_OK;
+    return rc;
+}
+
+typedef struct leaf_work {
+    tn_rewrite *r;
+    const tn_wave *wave;
+    int64_t rows; /* of the row group, to be met by each chunk */
+} leaf_work;
+
+typedef struct leaf_sink {
+    tn_rewrite *r;
+    size_t leaf;
+} leaf_sink;
+
+static int take_batch(tarn_cx *cx, void *arg, const tn_leaf_batch *batch)
+{
+    leaf_sink *sink = arg;
+    tn_rewrite *r = sink->r;
+    int rc = TARN_OK;
+
+    if (r->hashes != NULL)
+        TN_TRY(tn_leaf_hash_add(cx, &r->hashes[sink->leaf], &r->schema.leaves[sink->leaf], batch));
+    TN_TRY(tn_chunk_writer_add(cx, r->chunks[sink->leaf], batch));
+done:
+    return rc;
+}
+
+static int open_leaf(tarn_cx *cx, size_t leaf, void *arg)
+{
+    leaf_work *work = arg;
+    tn_chunk_options options = tn_rewrite_chunk_options(work->r->task, leaf);
+
+    return tn_chunk_writer_open(cx, &work->r->schema.leaves[leaf], &options,
+                                &work->r->chunks[leaf]);
+}
+
+static int work_leaf(tarn_cx *cx, size_t leaf, void *arg)
+{
+    leaf_work *work = arg;
+    tn_rewrite *r = work->r;
+    const tn_wave *wave = work->wave;
+    leaf_sink sink = {r, leaf};
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < wave->segment_count; i++) {
+        const tn_loaded *loaded = &wave->loaded[wave->of_segment[i]];
+
+        TN_TRY(tn_cx_check(cx));
+        if (wave->segments[i].rows != 0)
+            TN_TRY(tn_leaf_map_segment(cx, r->store, &r->maps[leaf],
+                                       &r->task->mappings[loaded->input->mapping][leaf], loaded,
+                                       &wave->segments[i], take_batch, &sink));
+    }
+done:
+    return rc;
+}
+
+static int finish_leaf(tarn_cx *cx, size_t leaf, void *arg)
+{
+    leaf_work *work = arg;
+    tn_rewrite *r = work->r;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_chunk_writer_finish(cx, r->chunks[leaf], &r->encoded[leaf]));
+    if (r->encoded[leaf].rows != work->rows)
+        TN_FAIL(TARN_E_CORRUPT,
+                "column \"%.*s\": %" PRId64 " rows where the row group has %" PRId64,
+                TN_STR_ARG(r->schema.leaves[leaf].dotted), r->encoded[leaf].rows, work->rows);
+    tn_chunk_writer_close(r->chunks[leaf]);
+    r->chunks[leaf] = NULL;
+done:
+    return rc;
+}
+
+static void count_read(tn_rewrite *r, const tn_wave *wave)
+{
+    for (size_t i = 0; i < wave->loaded_count; i++)
+        r->read_bytes +=
+            wave->loaded[i].stream ? wave->loaded[i].input->file.size_bytes : wave->loaded[i].len;
+}
+
+static int rewrite_group(tarn_cx *cx, tn_rewrite *r, const tn_output_group *group)
+{
+    leaf_work work = {.r = r, .rows = group->rows};
+    tn_wave wave = {0};
+    size_t at = 0;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_parallel(cx, r->schema.leaf_count, open_leaf, &work));
+    while (at < group->segment_count) {
+        TN_TRY(tn_wave_load(cx, r->store, r->task, group->segments + at, group->segment_count - at,
+                            &wave));
+        work.wave = &wave;
+        TN_TRY(tn_parallel(cx, r->schema.leaf_count, work_leaf, &work));
+        count_read(r, &wave);
+        at += wave.segment_count;
+        tn_wave_clear(cx, &wave);
+    }
+    TN_TRY(tn_parallel(cx, r->schema.leaf_count, finish_leaf, &work));
+    TN_TRY(tn_rewrite_row_group(cx, r, group->rows, NULL, 0));
+    r->rows_in += group->rows;
+done:
+    tn_wave_clear(cx, &wave);
+    return rc;
+}
+
+static int open_schema(tarn_cx *cx, tn_rewrite *r)
+{
+    const tn_task_rewrite *task = r->task;
+    tn_footer footer;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_footer_decode(cx, task->schema, &r->arena, &footer));
+    TN_TRY(tn_schema_build(cx, footer.elements, footer.element_count, &r->arena, &r->schema));
+    if (r->schema.leaf_count != task->leaf_count)
+        TN_FAIL(TARN_E_INVALID, "task: %zu leaves are mapped, the schema has %zu", task->leaf_count,
+                r->schema.leaf_count);
+    r->maps = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->maps);
+    r->chunks = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->chunks);
+    r->encoded = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->encoded);
+    if (r->maps == NULL || r->chunks == NULL || r->encoded == NULL)
+        return TARN_E_NOMEM;
+    for (size_t l = 0; l < task->leaf_count; l++)
+        r->maps[l].out = &r->schema.leaves[l];
+    if (task->hash && task->sort_count == 0) {
+        r->hashes = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->hashes);
+        if (r->hashes == NULL)
+            return TARN_E_NOMEM;
+        for (size_t l = 0; l < task->leaf_count; l++)
+            TN_TRY(tn_leaf_hash_init(cx, &r->hashes[l]));
+    }
+done:
+    return rc;
+}
+
+static int open_output(tarn_cx *cx, tn_rewrite *r)
+{
+    const tn_task_rewrite *task = r->task;
+    tn_parquet_write_options options = {.created_by = task->created_by, .no_index = !task->index};
+    tn_key_value *keys = tn_arena_array(cx, &r->arena, task->key_count, sizeof *keys);
+    bool exists;
+    int rc = TARN_OK;
+
+    if (keys == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < task->key_count; i++)
+        keys[i] = (tn_key_value){task->key_names[i], task->key_values[i],
+                                 task->key_values[i].ptr != NULL};
+    options.key_values = keys;
+    options.key_value_count = task->key_count;
+    if (tn_str_ends(task->output, TN_STR(".parquet")))
+        TN_FAIL(TARN_E_INVALID, "task: the staged name %.*s would be taken for data",
+                TN_STR_ARG(task->output));
+    TN_TRY(tn_store_make_dirs(cx, r->store, tn_path_parent(task->output)));
+    TN_TRY(tn_store_exists(cx, r->store, task->output, &exists));
+    if (exists)
+        TN_TRY(tn_store_remove(cx, r->store, task->output));
+    TN_TRY(tn_store_create(cx, r->store, task->output, &r->sink));
+    TN_TRY(tn_parquet_writer_open(cx, r->sink, &r->schema, &options, &r->writer));
+done:
+    return rc;
+}
+
+static void rewrite_clear(tn_rewrite *r)
+{
+    for (size_t l = 0; r->chunks != NULL && r->encoded != NULL && l < r->task->leaf_count; l++) {
+        tn_leaf_map_clear(&r->maps[l]);
+        tn_chunk_writer_close(r->chunks[l]);
+        tn_encoded_chunk_clear(&r->encoded[l]);
+    }
+    for (size_t l = 0; r->hashes != NULL && l < r->task->leaf_count; l++)
+        tn_leaf_hash_clear(&r->hashes[l]);
+    tn_parquet_writer_close(r->writer);
+    tn_store_close_sink(r->sink);
+    tn_arena_clear(&r->arena);
+}
+
+static int rewrite_groups(tarn_cx *cx, tn_rewrite *r)
+{
+    int rc = TARN_OK;
+
+    for (size_t g = 0; g < r->task->group_count; g++)
+        TN_TRY(rewrite_group(cx, r, &r->task->groups[g]));
+    for (size_t l = 0; r->hashes != NULL && l < r->task->leaf_count; l++)
+        r->hash_in = tn_leaf_hash_fold(r->hash_in, l, tn_leaf_hash_value(&r->hashes[l]));
+done:
+    return rc;
+}
+
+int tn_exec_rewrite(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task, tn_result *result)
+{
+    tn_rewrite r = {.store = store, .task = task};
+    int rc = TARN_OK;
+
+    assert(result != NULL);
+    TN_TRY(open_schema(cx, &r));
+    TN_TRY(open_output(cx, &r));
+    TN_TRY(task->sort_count != 0 ? tn_rewrite_sorted(cx, &r) : rewrite_groups(cx, &r));
+    TN_TRY(tn_parquet_writer_finish(cx, r.writer));
+    tn_parquet_writer_close(r.writer);
+    r.writer = NULL;
+    TN_TRY(tn_store_finish(cx, r.sink));
+    result->output_bytes = r.sink->written_bytes;
+    tn_store_close_sink(r.sink);
+    r.sink = NULL;
+    result->rows_in = r.rows_in;
+    result->read_bytes = r.read_bytes;
+    result->row_groups = r.row_groups;
+    result->hash_in = r.hash_in;
+    result->hashed = task->hash;
+    TN_TRY(tn_rewrite_verify(cx, &r, result));
+done:
+    rewrite_clear(&r);
+    return rc;
+}

@@ -1,0 +1,185 @@
+/* A small file is read once, whole; of a larger one the span of the row group wanted; of a huge row
+ * group nothing: its leaves stream.
+ * I1: what a wave holds in memory is reserved in the budget until the wave is cleared.
+ * I2: every input is checked to be the file that the plan saw, each time it is opened. */
+#include "exec/rewrite_load.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/budget.h"
+#include "base/pool.h"
+
+#define TN_WAVE_BYTES_MIN (1u << 20)
+#define TN_WAVE_BYTES_MAX (16u << 20)
+#define TN_WAVE_FILES_MAX 1024
+
+typedef struct load {
+    tn_store *store;
+    tn_wave *wave;
+    uint64_t wave_bytes;
+} load;
+
+static uint64_t wave_bytes(const tarn_cx *cx)
+{
+    uint64_t bytes = tn_budget_bytes(cx) / 32;
+
+    if (bytes < TN_WAVE_BYTES_MIN)
+        return TN_WAVE_BYTES_MIN;
+    return bytes > TN_WAVE_BYTES_MAX ? TN_WAVE_BYTES_MAX : bytes;
+}
+
+static int check_seen(tarn_cx *cx, const tn_file_seen *seen, const tn_stat *now)
+{
+    if (now->size_bytes != seen->size_bytes || now->mtime_ns != seen->mtime_ns ||
+        (seen->inode != 0 && now->inode != seen->inode))
+        return tn_fail(cx, TARN_E_CONFLICT,
+                       "%.*s: changed since the plan was made; plan again (run merge again)",
+                       TN_STR_ARG(seen->path));
+    return TARN_OK;
+}
+
+static int reserve(tarn_cx *cx, tn_loaded *loaded, uint64_t bytes)
+{
+    int rc = tn_budget_take(cx, bytes, "an input row group");
+
+    if (rc == TARN_OK)
+        loaded->reserved = bytes;
+    return rc;
+}
+
+static int read_into(tarn_cx *cx, tn_file *file, tn_loaded *loaded, uint64_t base, uint64_t len)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(reserve(cx, loaded, len));
+    loaded->bytes = tn_alloc(cx, len);
+    if (loaded->bytes == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    TN_TRY(tn_store_read(cx, file, base, loaded->bytes, len));
+    loaded->base = base;
+    loaded->len = len;
+done:
+    return rc;
+}
+
+/* The bytes from the first page of the row group to its last. */
+static int group_span(tarn_cx *cx, const tn_parquet *parquet, uint32_t group, uint64_t *base,
+                      uint64_t *len)
+{
+    uint64_t from = UINT64_MAX, to = 0;
+    int rc = TARN_OK;
+
+    for (size_t leaf = 0; leaf < parquet->schema.leaf_count; leaf++) {
+        uint64_t offset, bytes;
+
+        TN_TRY(tn_parquet_chunk_span(cx, parquet, group, leaf, &offset, &bytes));
+        from = offset < from ? offset : from;
+        to = offset + bytes > to ? offset + bytes : to;
+    }
+    *base = from == UINT64_MAX ? 0 : from;
+    *len = from == UINT64_MAX ? 0 : to - from;
+done:
+    return rc;
+}
+
+static int load_group(tarn_cx *cx, load *l, tn_file *file, tn_loaded *loaded)
+{
+    tn_str path = loaded->input->file.path;
+    uint64_t base, len;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_parquet_open(cx, l->store, path, &loaded->parquet));
+    if (loaded->group >= loaded->parquet.footer.group_count)
+        TN_FAIL(TARN_E_INVALID, "%.*s: the task names row group %u of %zu", TN_STR_ARG(path),
+                loaded->group, loaded->parquet.footer.group_count);
+    TN_TRY(group_span(cx, &loaded->parquet, loaded->group, &base, &len));
+    if (len > 4 * l->wave_bytes)
+        loaded->stream = true;
+    else
+        TN_TRY(read_into(cx, file, loaded, base, len));
+done:
+    return rc;
+}
+
+static int load_one(tarn_cx *cx, size_t i, void *arg)
+{
+    load *l = arg;
+    tn_loaded *loaded = &l->wave->loaded[i];
+    const tn_file_seen *seen = &loaded->input->file;
+    tn_file *file = NULL;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_store_open_file(cx, l->store, seen->path, &file));
+    TN_TRY(check_seen(cx, seen, &file->stat));
+    if (!loaded->whole) {
+        TN_TRY(load_group(cx, l, file, loaded));
+        goto done;
+    }
+    TN_TRY(read_into(cx, file, loaded, 0, seen->size_bytes));
+    TN_TRY(tn_parquet_open_memory(cx, loaded->bytes, loaded->len, seen->path, &loaded->parquet));
+done:
+    tn_store_close_file(file);
+    return rc;
+}
+
+void tn_wave_clear(tarn_cx *cx, tn_wave *wave)
+{
+    for (size_t i = 0; i < wave->loaded_count; i++) {
+        tn_parquet_close(&wave->loaded[i].parquet);
+        free(wave->loaded[i].bytes);
+        tn_budget_give(cx, wave->loaded[i].reserved);
+    }
+    free(wave->loaded);
+    free(wave->of_segment);
+    *wave = (tn_wave){0};
+}
+
+/* Takes segments until the wave is full. A file larger than a wave makes one of its own. */
+static void choose(const tn_task_rewrite *task, const tn_segment *segments, size_t count,
+                   uint64_t bytes_max, tn_wave *wave)
+{
+    uint64_t bytes = 0;
+
+    wave->segments = segments;
+    for (size_t i = 0; i < count; i++) {
+        const tn_task_input *input = &task->inputs[segments[i].input];
+        tn_loaded *last = wave->loaded_count != 0 ? &wave->loaded[wave->loaded_count - 1] : NULL;
+        bool whole = input->file.size_bytes <= bytes_max;
+
+        if (last == NULL || last->input != input || (!whole && last->group != segments[i].group)) {
+            if (last != NULL && (!whole || bytes + input->file.size_bytes > bytes_max ||
+                                 wave->loaded_count == TN_WAVE_FILES_MAX))
+                break;
+            wave->loaded[wave->loaded_count++] =
+                (tn_loaded){.input = input, .group = segments[i].group, .whole = whole};
+            bytes += input->file.size_bytes;
+        }
+        wave->of_segment[i] = (uint32_t)wave->loaded_count - 1;
+        wave->segment_count = i + 1;
+    }
+}
+
+int tn_wave_load(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task,
+                 const tn_segment *segments, size_t count, tn_wave *out)
+{
+    tn_wave wave = {0};
+    load l = {.store = store, .wave = &wave, .wave_bytes = wave_bytes(cx)};
+    size_t files_max = count < TN_WAVE_FILES_MAX ? count : TN_WAVE_FILES_MAX;
+    int rc = TARN_OK;
+
+    assert(count > 0);
+    wave.loaded = tn_calloc(cx, files_max, sizeof *wave.loaded);
+    wave.of_segment = tn_calloc(cx, count, sizeof *wave.of_segment);
+    if (wave.loaded == NULL || wave.of_segment == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    choose(task, segments, count, l.wave_bytes, &wave);
+    assert(wave.segment_count > 0);
+    TN_TRY(tn_parallel(cx, wave.loaded_count, load_one, &l));
+    *out = wave;
+    wave = (tn_wave){0};
+done:
+    tn_wave_clear(cx, &wave);
+    return rc;
+}
