@@ -3,8 +3,12 @@
 #define TARN_TARN_H
 
 #include "batch.h"
+#include "commit.h"
 #include "context.h"
+#include "op.h"
+#include "plan.h"
 #include "read.h"
 #include "status.h"
+#include "task.h"
 
 #endif

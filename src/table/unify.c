@@ -321,7 +321,7 @@ static int map_leaf(tarn_cx *cx, unify *u, const trail *way, size_t input, tn_le
     node = &schema->nodes[way->nodes[deepest]->in[input]];
     if (deepest == way->depth - 1) {
         out->leaf = (int32_t)node->first_leaf;
-        out->cast = tn_unify_cast(node->element_meta, &leaf->element);
+        out->cast = tn_unify_leaf_cast(node->element_meta, &leaf->element);
         return map_levels(cx, u, way, deepest, input, out);
     }
     if (deepest == 0)

@@ -212,7 +212,7 @@ const char *tn_unify_leaf(tn_element *into, const tn_element *other,
                : "different types";
 }
 
-enum tn_cast tn_unify_cast(const tn_element *in, const tn_element *out)
+enum tn_cast tn_unify_leaf_cast(const tn_element *in, const tn_element *out)
 {
     tn_meaning a = tn_unify_meaning(in), b = tn_unify_meaning(out);
 

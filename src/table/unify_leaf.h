@@ -19,6 +19,6 @@ tn_meaning tn_unify_meaning(const tn_element *element);
 const char *tn_unify_leaf(tn_element *into, const tn_element *other,
                           const tn_unify_options *options);
 /* The cast from an input's leaf to the output's, which tn_unify_leaf made of it and others. */
-enum tn_cast tn_unify_cast(const tn_element *in, const tn_element *out);
+enum tn_cast tn_unify_leaf_cast(const tn_element *in, const tn_element *out);
 
 #endif
