@@ -18,7 +18,7 @@ enum tn_partition_outcome {
 };
 typedef struct tn_partition_report {
     enum tn_partition_outcome outcome;
-    tn_str text; /* why, unless DONE */
+    tn_str text; /* why; with DONE: what else is worth knowing, or empty */
     uint64_t files_before, files_after, bytes_before, bytes_after;
     int64_t rows;
     uint64_t newcomers; /* files that appeared meanwhile and were carried over */
@@ -48,6 +48,9 @@ typedef struct tn_recovery {
 /* Repairs what crashed runs left at `root`. The caller holds the lock, or has seen that nobody
  * does. */
 int tn_dir_recover(tarn_cx *cx, tn_store *store, tn_str root, tn_recovery *out);
+/* The same, leaving alone what belongs to the run `own_id`. */
+int tn_dir_recover_except(tarn_cx *cx, tn_store *store, tn_str root, tn_str own_id,
+                          tn_recovery *out);
 /* Restores the directories as they were before the newest run whose old files were kept (merge
  * --undo). Partitions whose merged files changed since are left alone and reported. */
 int tn_dir_undo(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
