@@ -191,6 +191,29 @@ done:
     return rc;
 }
 
+/* A name may have come to mean another file between the listing and the link: what was linked
+ * counts. */
+static int note_linked(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change,
+                       tn_str fresh)
+{
+    tn_map map = {0};
+    tn_entry *entries;
+    size_t count;
+    int rc;
+
+    TN_TRY(index_names(cx, &map, change->kept, change->kept_count, KEPT));
+    TN_TRY(tn_store_list(cx, store, fresh, arena, &entries, &count));
+    for (size_t i = 0; i < count; i++) {
+        const size_t *value = tn_map_find(&map, entries[i].name);
+
+        if (value != NULL)
+            change->kept[*value / ROLES].inode = entries[i].stat.inode;
+    }
+done:
+    tn_map_clear(&map);
+    return rc;
+}
+
 /* Step 2. */
 static int build(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change, tn_str fresh,
                  const tn_attrs *attrs)
@@ -202,8 +225,13 @@ static int build(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *chang
     TN_TRY(tn_store_make_dir(cx, store, fresh));
     for (size_t i = 0; i < change->kept_count; i++) {
         TN_TRY(tn_path_join(cx, arena, change->directory, change->kept[i].name, &from));
-        TN_TRY(link_into(cx, store, arena, from, fresh, change->kept[i].name));
+        rc = link_into(cx, store, arena, from, fresh, change->kept[i].name);
+        if (rc == TARN_E_NOTFOUND)
+            TN_FAIL(TARN_E_CONFLICT, "%.*s vanished %s; nothing was touched: run again",
+                    TN_STR_ARG(from), tn_change_since(change));
+        TN_TRY(rc);
     }
+    TN_TRY(note_linked(cx, store, arena, change, fresh));
     for (size_t i = 0; i < change->entering_count; i++)
         TN_TRY(
             link_into(cx, store, arena, change->entering[i].path, fresh, change->entering[i].name));
