@@ -9,11 +9,7 @@ extern const struct cmd cmd_man;
 extern const struct cmd cmd_read;
 
 const struct cmd *const cmd_table[] = {
-    &cmd_read,
-    &cmd_help,
-    &cmd_man,
-    &cmd_completions,
-    NULL,
+    &cmd_read, &cmd_help, &cmd_man, &cmd_completions, NULL,
 };
 
 /* Refused by name until their version. */

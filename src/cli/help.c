@@ -21,6 +21,16 @@ void help_options(const struct cmd *cmd, void (*each)(void *arg, const struct cm
     }
 }
 
+/* Characters, not bytes. */
+static int width_of(const char *text, int len)
+{
+    int width = 0;
+
+    for (int i = 0; i < len; i++)
+        width += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return width;
+}
+
 /* Words of `text` from column `column` on, the first line already there. */
 static void wrap(struct out *out, const char *text, int column)
 {
@@ -28,8 +38,9 @@ static void wrap(struct out *out, const char *text, int column)
 
     while (*text != '\0') {
         int len = (int)strcspn(text, " \n");
+        int width = width_of(text, len);
 
-        if (at > column && at + 1 + len > HELP_WIDTH) {
+        if (at > column && at + 1 + width > HELP_WIDTH) {
             out_text(out, "\n%*s", column, "");
             at = column;
         } else if (at > column) {
@@ -37,7 +48,7 @@ static void wrap(struct out *out, const char *text, int column)
             at++;
         }
         out_text(out, "%.*s", len, text);
-        at += len;
+        at += width;
         text += len;
         if (text[0] == '\n' && text[1] == '\n') {
             out_text(out, "\n\n%*s", column, "");
@@ -59,6 +70,7 @@ static void print_option(void *arg, const struct cmd_option *option)
                    option->name, option->argument != NULL ? " " : "",
                    option->argument != NULL ? option->argument : "");
     out_text(out, "%s", left);
+    len = width_of(left, len);
     if (len > HELP_COLUMN - 2)
         out_text(out, "\n%*s", HELP_COLUMN, "");
     else
