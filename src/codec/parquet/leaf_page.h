@@ -31,6 +31,13 @@ int tn_leaf_page_all_present(tarn_cx *cx, tn_leaf_page *page, size_t n, bool *al
 /* Gives back the last n of the entries taken by tn_leaf_page_all_present. */
 int tn_leaf_page_give_back(tarn_cx *cx, tn_leaf_page *page, size_t n);
 
+/* Takes all that is left without looking at it. */
+static inline void tn_leaf_page_drop(tn_leaf_page *page)
+{
+    page->at = page->len;
+    page->undecoded = 0;
+}
+
 static inline const uint16_t *tn_leaf_page_rep(const tn_leaf_page *page)
 {
     return page->max_rep == 0 ? NULL

@@ -3,7 +3,7 @@
  * Two page slots: `now` is the page that rows are taken from; a nested column looks whether the
  * next page begins inside a row, and keeps that page ready in the other slot (`ahead`).
  *
- *   page headers -> next_header -> load (slot) -> settle (now has entries, standing at a row)
+ *   leaf_feed.h -> a page in a slot -> settle (now has entries, standing at a row)
  *     -> flat: cut by count;  nested: cut at repetition level 0, or join across pages
  *
  * I1: a batch holds whole rows; what it points to is not touched until the next call.
@@ -17,10 +17,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
+#include "codec/parquet/leaf_feed.h"
 #include "codec/parquet/leaf_join.h"
-#include "codec/parquet/leaf_page.h"
 
 enum {
     BATCH_ROWS_MAX = 1 << 20,
@@ -33,21 +32,14 @@ enum {
 struct tn_leaf_reader {
     tn_leaf_read_options options;
     const tn_leaf *leaf;
-    int64_t group_rows, chunk_entries;
-    tn_page_reader pages;
+    int64_t group_rows;
+    tn_leaf_feed feed;
     tn_leaf_page slot[2];
     unsigned now;
     bool ahead; /* the other slot holds the next page */
     bool drop_tail;
-    bool jumped; /* by the offset index, whose row counts are then checked */
     bool failed;
-    int64_t row;          /* rows started and taken or passed */
-    int64_t entries_seen; /* of pages loaded or passed; -1: unknown after a jump */
-    size_t data_page;     /* ordinal among the data pages of the next header, for the index */
-    tn_page dictionary_page;
-    tn_lease dictionary_values;
-    tn_values dictionary; /* data NULL: none */
-    uint64_t dictionary_id;
+    int64_t row; /* rows started and taken or passed */
     tn_lease values, indices;
     tn_leaf_join join;
 };
@@ -60,13 +52,7 @@ static tn_leaf_page *page_now(tn_leaf_reader *r)
 /* For failures while decoding a page. */
 static int fail_in(tarn_cx *cx, int status, const tn_leaf_reader *r, const tn_leaf_page *p)
 {
-    return tn_page_fail(cx, status, &r->pages, p->page.number, p->page.at);
-}
-
-/* For failures about the page at the reader's place. */
-static int fail_at(tarn_cx *cx, int status, const tn_leaf_reader *r)
-{
-    return tn_page_fail(cx, status, &r->pages, r->pages.number, r->pages.at);
+    return tn_page_fail(cx, status, &r->feed.pages, p->page.number, p->page.at);
 }
 
 int tn_leaf_reader_open(tarn_cx *cx, const tn_parquet *file, size_t group, size_t leaf,
@@ -83,16 +69,7 @@ int tn_leaf_reader_open(tarn_cx *cx, const tn_parquet *file, size_t group, size_
         r->options = *options;
     r->leaf = &file->schema.leaves[leaf];
     r->group_rows = file->footer.groups[group].rows;
-    r->chunk_entries = file->footer.groups[group].columns[leaf].values;
-    TN_TRY(tn_page_reader_init(cx, &r->pages, file, group, leaf, source, r->options.skip_crc));
-    if (r->leaf->physical == TN_FIXED && r->leaf->type_length == 0)
-        TN_FAIL(TARN_E_CORRUPT, "%.*s: column %.*s: values of 0 bytes", TN_STR_ARG(file->path),
-                TN_STR_ARG(r->leaf->dotted));
-    if (r->leaf->max_rep == 0 && r->chunk_entries != r->group_rows)
-        TN_FAIL(TARN_E_CORRUPT,
-                "%.*s: column %.*s: row group %zu: %" PRId64 " values in %" PRId64 " rows",
-                TN_STR_ARG(file->path), TN_STR_ARG(r->leaf->dotted), group, r->chunk_entries,
-                r->group_rows);
+    TN_TRY(tn_leaf_feed_init(cx, &r->feed, file, group, leaf, source, &r->options));
     *out = r;
     r = NULL;
 done:
@@ -106,159 +83,14 @@ void tn_leaf_reader_close(tn_leaf_reader *reader)
         return;
     tn_leaf_page_clear(&reader->slot[0]);
     tn_leaf_page_clear(&reader->slot[1]);
-    tn_lease_clear(&reader->dictionary_page.plain);
-    tn_lease_clear(&reader->dictionary_values);
     tn_lease_clear(&reader->values);
     tn_lease_clear(&reader->indices);
     tn_leaf_join_clear(&reader->join);
-    tn_page_reader_clear(&reader->pages);
+    tn_leaf_feed_clear(&reader->feed);
     free(reader);
 }
 
 /* ---- pages ---- */
-
-/* Decodes the dictionary page that was read. Its id is a hash of what it holds, so that it differs
- * between dictionaries of different chunks and files too. */
-static int decode_dictionary(tarn_cx *cx, tn_leaf_reader *r)
-{
-    const tn_page *page = &r->dictionary_page;
-    size_t n = (size_t)page->header.values;
-    tn_value_decoder decoder = {0};
-    const void *values;
-    uint64_t id;
-    int rc = TARN_OK;
-
-    if (page->header.encoding != TN_ENC_PLAIN && page->header.encoding != TN_ENC_PLAIN_DICTIONARY)
-        TN_FAIL(TARN_E_CORRUPT, "a dictionary in encoding %" PRId32, page->header.encoding);
-    if (n / 8 > page->len ||
-        (r->leaf->physical != TN_BOOLEAN &&
-         n > page->len / (r->leaf->physical == TN_BYTE_ARRAY ? 4 : tn_leaf_width(r->leaf))))
-        TN_FAIL(TARN_E_CORRUPT, "a dictionary of %zu values in %zu bytes", n, page->len);
-    tn_decode_value_begin(&decoder, r->leaf, TN_ENC_PLAIN, page->body, page->len, 0, NULL);
-    TN_TRY(tn_decode_value_read(cx, &decoder, &r->dictionary_values, n, &values));
-    id = XXH3_64bits_withSeed(page->body, page->len, (uint64_t)r->leaf->physical << 32 | n);
-    r->dictionary = (tn_values){values, (int64_t)n};
-    r->dictionary_id = id != 0 ? id : 1;
-done:
-    tn_decode_value_clear(&decoder);
-    return rc;
-}
-
-static int load_dictionary(tarn_cx *cx, tn_leaf_reader *r)
-{
-    int rc = TARN_OK;
-
-    if (r->dictionary.data != NULL)
-        return fail_at(cx, tn_fail(cx, TARN_E_CORRUPT, "a second dictionary"), r);
-    TN_TRY(tn_page_reader_body(cx, &r->pages, &r->dictionary_page));
-    rc = tn_page_fail(cx, decode_dictionary(cx, r), &r->pages, r->dictionary_page.number,
-                      r->dictionary_page.at);
-done:
-    return rc;
-}
-
-/* True when the pages met hold all entries of the chunk. */
-static bool all_seen(const tn_leaf_reader *r)
-{
-    if (r->entries_seen >= 0)
-        return r->entries_seen >= r->chunk_entries;
-    return r->data_page >= r->options.pages->pages;
-}
-
-/* Counts the page whose header is ready. */
-static void count_page(tn_leaf_reader *r)
-{
-    if (r->entries_seen >= 0)
-        r->entries_seen += r->pages.header.values;
-    r->data_page++;
-}
-
-/* Rows that the offset index gives to the next data page. */
-static int64_t indexed_rows(const tn_leaf_reader *r)
-{
-    const tn_page_location *page = &r->options.pages->locations[r->data_page];
-    bool last = r->data_page + 1 == r->options.pages->pages;
-
-    return (last ? r->group_rows : page[1].first_row) - page->first_row;
-}
-
-/* A page must not hold more entries than the chunk has left, nor other rows than the index says. */
-static int check_counts(tarn_cx *cx, const tn_leaf_reader *r)
-{
-    const tn_page_header *h = &r->pages.header;
-
-    if (r->entries_seen >= 0 && h->values > r->chunk_entries - r->entries_seen)
-        return tn_fail(cx, TARN_E_CORRUPT, "%" PRId32 " values, but the chunk has %" PRId64 " left",
-                       h->values, r->chunk_entries - r->entries_seen);
-    if (h->type == TN_PAGE_DATA_V2 && r->leaf->max_rep == 0 && h->rows >= 0 && h->rows != h->values)
-        return tn_fail(cx, TARN_E_CORRUPT,
-                       "%" PRId32 " rows of %" PRId32 " values in a flat column", h->rows,
-                       h->values);
-    if (r->jumped && r->leaf->max_rep == 0 && r->data_page < r->options.pages->pages &&
-        h->values != indexed_rows(r))
-        return tn_fail(cx, TARN_E_CORRUPT, "%" PRId32 " rows, but the offset index says %" PRId64,
-                       h->values, indexed_rows(r));
-    return TARN_OK;
-}
-
-static int fail_short(tarn_cx *cx, const tn_leaf_reader *r)
-{
-    int rc =
-        r->entries_seen >= 0
-            ? tn_fail(cx, TARN_E_CORRUPT,
-                      "the chunk ends, but only %" PRId64 " of its %" PRId64 " values were met",
-                      r->entries_seen, r->chunk_entries)
-            : tn_fail(cx, TARN_E_CORRUPT, "the chunk ends before the pages of its index");
-
-    return fail_at(cx, rc, r);
-}
-
-/* Stands at the next data page that has entries: loads the dictionary, passes over all else. */
-static int next_header(tarn_cx *cx, tn_leaf_reader *r, bool *ended)
-{
-    const tn_page_header *h = &r->pages.header;
-    int rc = TARN_OK;
-
-    *ended = true;
-    while (!all_seen(r)) {
-        bool short_chunk;
-
-        TN_TRY(tn_page_reader_header(cx, &r->pages, &short_chunk));
-        if (short_chunk) {
-            rc = fail_short(cx, r);
-            break;
-        }
-        if (h->type == TN_PAGE_DICTIONARY) {
-            TN_TRY(load_dictionary(cx, r));
-        } else if (h->type != TN_PAGE_DATA && h->type != TN_PAGE_DATA_V2) {
-            tn_page_reader_pass(&r->pages);
-        } else if (h->values == 0) {
-            count_page(r);
-            tn_page_reader_pass(&r->pages);
-        } else {
-            rc = fail_at(cx, check_counts(cx, r), r);
-            *ended = false;
-            break;
-        }
-    }
-done:
-    return rc;
-}
-
-/* The next data page into a slot. */
-static int load(tarn_cx *cx, tn_leaf_reader *r, tn_leaf_page *slot, bool *ended)
-{
-    int rc = TARN_OK;
-
-    TN_TRY(next_header(cx, r, ended));
-    if (*ended)
-        goto done;
-    count_page(r);
-    TN_TRY(
-        tn_leaf_page_open(cx, &r->pages, r->dictionary.data != NULL ? &r->dictionary : NULL, slot));
-done:
-    return rc;
-}
 
 static int fill(tarn_cx *cx, tn_leaf_reader *r, tn_leaf_page *p, size_t want)
 {
@@ -307,7 +139,7 @@ static int settle(tarn_cx *cx, tn_leaf_reader *r, bool *ended)
         if (r->ahead)
             r->now = 1 - r->now;
         else
-            TN_TRY(load(cx, r, page_now(r), ended));
+            TN_TRY(tn_leaf_feed_load(cx, &r->feed, page_now(r), ended));
         r->ahead = false;
         if (*ended)
             break;
@@ -315,21 +147,21 @@ static int settle(tarn_cx *cx, tn_leaf_reader *r, bool *ended)
             continue;
         TN_TRY(count_tail(cx, r, page_now(r), &tail));
         if (tail != 0 && !r->drop_tail)
-            TN_FAIL(TARN_E_CORRUPT,
-                    "%.*s: column %.*s: row group %zu: page %" PRId64 " at byte %" PRIu64
-                    ": repetition levels begin inside a row, but there is no row before",
-                    TN_STR_ARG(r->pages.file->path), TN_STR_ARG(r->leaf->dotted), r->pages.group,
-                    page_now(r)->page.number, page_now(r)->page.at);
+            return fail_in(cx,
+                           tn_fail(cx, TARN_E_CORRUPT,
+                                   "repetition levels begin inside a row, but there is no row "
+                                   "before"),
+                           r, page_now(r));
         pass_entries(page_now(r), tail);
         if (tn_leaf_page_left(page_now(r)) != 0)
             r->drop_tail = false;
     }
     if (*ended && r->row != r->group_rows)
-        rc = fail_at(cx,
-                     tn_fail(cx, TARN_E_CORRUPT,
-                             "the pages hold %" PRId64 " rows, the row group %" PRId64, r->row,
-                             r->group_rows),
-                     r);
+        rc = tn_page_fail(cx,
+                          tn_fail(cx, TARN_E_CORRUPT,
+                                  "the pages hold %" PRId64 " rows, the row group %" PRId64, r->row,
+                                  r->group_rows),
+                          &r->feed.pages, r->feed.pages.number, r->feed.pages.at);
 done:
     return rc;
 }
@@ -343,7 +175,7 @@ static int peek(tarn_cx *cx, tn_leaf_reader *r, bool *continues)
 
     *continues = false;
     if (!r->ahead) {
-        TN_TRY(load(cx, r, next, &ended));
+        TN_TRY(tn_leaf_feed_load(cx, &r->feed, next, &ended));
         r->ahead = !ended;
     }
     if (r->ahead) {
@@ -365,8 +197,8 @@ static int give_values(tarn_cx *cx, tn_leaf_reader *r, tn_leaf_page *p, size_t p
     out->values.count = (int64_t)present;
     if (r->options.keep_dictionary && tn_decode_value_is_indices(&p->values) &&
         p->values.dictionary != NULL) {
-        out->dictionary = r->dictionary;
-        out->dictionary_id = r->dictionary_id;
+        out->dictionary = r->feed.dictionary;
+        out->dictionary_id = r->feed.dictionary_id;
         TN_TRY(tn_decode_value_indices(cx, &p->values, &r->indices, present, &out->indices));
     } else {
         TN_TRY(tn_decode_value_read(cx, &p->values, &r->values, present, &out->values.data));
@@ -504,7 +336,7 @@ static int join_row(tarn_cx *cx, tn_leaf_reader *r, tn_leaf_batch *out)
         if (r->ahead)
             r->now = 1 - r->now;
         else
-            TN_TRY(load(cx, r, page_now(r), &ended));
+            TN_TRY(tn_leaf_feed_load(cx, &r->feed, page_now(r), &ended));
         r->ahead = false;
         if (ended)
             break;
@@ -555,7 +387,7 @@ static int check_alive(tarn_cx *cx, const tn_leaf_reader *r)
 {
     if (r->failed)
         return tn_fail(cx, TARN_E_INVALID, "%.*s: column %.*s: read on after a failure",
-                       TN_STR_ARG(r->pages.file->path), TN_STR_ARG(r->leaf->dotted));
+                       TN_STR_ARG(r->feed.pages.file->path), TN_STR_ARG(r->leaf->dotted));
     return TARN_OK;
 }
 
@@ -587,57 +419,16 @@ done:
 
 /* ---- passing over rows ---- */
 
-/* The last indexed page that begins at or before `row`. */
-static size_t indexed_page(const tn_offset_index *pages, int64_t row)
-{
-    size_t low = 0, high = pages->pages;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (pages->locations[middle].first_row <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Jumps to the page of `target` when the index has it and it is not the next one anyway. `now` is
- * used up. The dictionary must have been met before: the caller has read a header. */
-static void jump(tn_leaf_reader *r, int64_t target)
-{
-    const tn_offset_index *pages = r->options.pages;
-    const tn_page_location *to;
-    size_t page;
-
-    if (pages == NULL || pages->pages == 0 || r->ahead)
-        return;
-    page = indexed_page(pages, target);
-    to = &pages->locations[page];
-    if (page <= r->data_page || to->first_row <= r->row || to->first_row > target ||
-        to->offset <= 0 || (uint64_t)to->offset <= r->pages.at)
-        return;
-    if (!tn_page_reader_jump(&r->pages, (uint64_t)to->offset))
-        return;
-    r->jumped = true;
-    r->data_page = page;
-    r->row = to->first_row;
-    r->entries_seen = r->leaf->max_rep == 0 ? to->first_row : -1;
-    r->drop_tail = false;
-}
-
 /* Passes over the next page by its header when all its rows are to be passed; *passed says so. */
 static void pass_page(tn_leaf_reader *r, int64_t rows, bool *passed)
 {
-    const tn_page_header *h = &r->pages.header;
+    const tn_page_header *h = &r->feed.pages.header;
     int64_t in_page = r->leaf->max_rep == 0 ? h->values : h->type == TN_PAGE_DATA_V2 ? h->rows : -1;
 
     *passed = in_page >= 0 && in_page <= rows;
     if (!*passed)
         return;
-    count_page(r);
-    tn_page_reader_pass(&r->pages);
+    tn_leaf_feed_pass(&r->feed);
     r->row += in_page;
     r->drop_tail = r->leaf->max_rep != 0;
 }
@@ -649,11 +440,12 @@ static int pass_pages(tarn_cx *cx, tn_leaf_reader *r, int64_t target)
     int rc = TARN_OK;
 
     while (passed && r->row < target && !r->ahead && tn_leaf_page_left(page_now(r)) == 0) {
-        TN_TRY(next_header(cx, r, &ended));
+        TN_TRY(tn_leaf_feed_header(cx, &r->feed, &ended));
         if (ended)
             break;
-        jump(r, target);
-        TN_TRY(next_header(cx, r, &ended));
+        if (tn_leaf_feed_jump(&r->feed, r->row, target, &r->row))
+            r->drop_tail = false;
+        TN_TRY(tn_leaf_feed_header(cx, &r->feed, &ended));
         if (ended)
             break;
         pass_page(r, target - r->row, &passed);
@@ -678,8 +470,11 @@ static int pass_rows(tarn_cx *cx, tn_leaf_reader *r, int64_t rows)
         r->drop_tail = span.open;
         goto done;
     }
-    if ((int64_t)n > tn_leaf_page_left(p))
-        n = (size_t)tn_leaf_page_left(p);
+    if (rows >= tn_leaf_page_left(p)) { /* the rest of the page is of no interest */
+        r->row += tn_leaf_page_left(p);
+        tn_leaf_page_drop(p);
+        goto done;
+    }
     TN_TRY(fail_in(cx, tn_leaf_page_all_present(cx, p, n, &all), r, p));
     if (all) {
         tn_decode_value_skip(&p->values, n);
@@ -703,7 +498,7 @@ int tn_leaf_reader_skip(tarn_cx *cx, tn_leaf_reader *reader, int64_t rows)
     if (rows > reader->group_rows - reader->row)
         TN_FAIL(TARN_E_INVALID,
                 "%.*s: column %.*s: passing over %" PRId64 " rows, %" PRId64 " left",
-                TN_STR_ARG(reader->pages.file->path), TN_STR_ARG(reader->leaf->dotted), rows,
+                TN_STR_ARG(reader->feed.pages.file->path), TN_STR_ARG(reader->leaf->dotted), rows,
                 reader->group_rows - reader->row);
     target = reader->row + rows;
     while (reader->row < target) {
