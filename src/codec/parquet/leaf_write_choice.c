@@ -4,21 +4,27 @@
  * booleans, and the three delta encodings (Spark 3.5's vectorized reader reads all of these).
  * BYTE_STREAM_SPLIT is not chosen unless the caller allows it: that reader refuses it.
  *
- * The dictionary is judged once, on the first page, where it can still be dropped without trace. It
- * is kept when
- *   - it holds at most half as many entries as there were values: else later pages would go on
- *     filling it up to its limit, each value paying for the hash table and saving little; and
- *   - dictionary and indices together are smaller than the plain values; and
- *   - for integers, not more than twice as large as delta: sorted or clustered numbers
- *     (timestamps, ids) with some repeats shrink to a few bits by delta.
+ * The dictionary is judged once, on the first page, where it can still be dropped without trace.
+ *   - When that page is the whole chunk: kept if it has at most half as many entries as there are
+ *     values, and dictionary and indices together are smaller than the plain values.
+ *   - When more may follow: likewise for integers, which plain or delta pages serve about as well.
+ *     For others the number of distinct values is guessed from the repeats seen so far, as if
+ *     values were drawn evenly; kept if all of them fit the dictionary's limit and an index is at
+ *     most half as large as a value. (50,000 user names in a long chunk: four of five values of the
+ *     first 20,000 are new, and yet the dictionary halves the column.)
+ *   - Integers: not kept when delta takes less than half as much: sorted or clustered numbers
+ *     (timestamps, ids) with some repeats shrink to a few bits.
  *
  * The encoding of plain pages is then judged by trial on a sample of the first plain page: each
  * candidate is encoded and compressed with the chunk's own codec, since an encoding that wins
- * before compression often loses after it. Another encoding than PLAIN must save a twentieth, which
- * pays for its dearer decoding. A chunk keeps its choice: what the first rows show holds for the
- * rest in nearly every real table, and a wrong guess costs bytes, never correctness. */
+ * before compression often loses after it. Another encoding than PLAIN must save a twentieth, and
+ * DELTA_BYTE_ARRAY, whose every value the reader pieces together, an eighth more. A chunk keeps its
+ * choice: what the first rows show holds for the rest in nearly every real table, and a wrong guess
+ * costs bytes, never correctness. */
 #include "codec/parquet/encode.h"
 #include "codec/parquet/leaf_write_state.h"
+
+#include <math.h>
 
 #define SAMPLE_VALUES_MAX 4096
 #define SAMPLE_BYTES_MAX  (256u << 10)
@@ -62,37 +68,89 @@ int tn_choice_encode(tarn_cx *cx, tn_buf *out, const tn_leaf *leaf, int32_t enco
     return tn_buf_check(cx, out);
 }
 
-int tn_choice_drops_dictionary(tarn_cx *cx, tn_chunk_writer *w, bool *out)
+/* How many values there are if `count` even draws showed `distinct` of them: the K for which
+ * K (1 - exp(-count / K)) is `distinct`. */
+static double guess_distinct(double distinct, double count)
 {
-    uint64_t values = (uint64_t)w->page.values, plain = 0, coded;
+    double low = distinct, high = 1e12;
+
+    for (int i = 0; i < 100 && high - low > 1; i++) {
+        double middle = (low + high) / 2;
+
+        if (middle * -expm1(-count / middle) < distinct)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+static bool grows_too_large(const tn_chunk_writer *w)
+{
+    double entry = (double)w->dict.plain.len / w->dict.count;
+    double distinct = guess_distinct(w->dict.count, (double)w->page.values);
+    unsigned width = distinct < UINT32_MAX ? tn_encode_width((uint32_t)distinct) : 32;
+
+    return distinct * entry > (double)w->options.dictionary_bytes_max || width * 2 > entry * 8;
+}
+
+static uint64_t plain_bytes(const tn_chunk_writer *w)
+{
     const uint32_t *indices = (const uint32_t *)(const void *)w->page.indices.data;
+    uint64_t total = 0;
+
+    if (!w->dict.views)
+        return (uint64_t)w->page.values * w->dict.width;
+    for (int64_t i = 0; i < w->page.values; i++)
+        total += 4 + (uint64_t)tn_dict_view(&w->dict, indices[i]).len;
+    return total;
+}
+
+/* The pending values by delta. */
+static int delta_bytes(tarn_cx *cx, tn_chunk_writer *w, uint64_t *out)
+{
+    const uint32_t *indices = (const uint32_t *)(const void *)w->page.indices.data;
+    size_t width = w->dict.width;
     tn_buf delta = {0};
     int rc = TARN_OK;
 
-    *out = (uint64_t)w->dict.count * 2 > values;
+    tn_buf_reset(&w->scratch);
+    for (int64_t i = 0; i < w->page.values; i++)
+        tn_buf_add(&w->scratch, w->dict.plain.data + indices[i] * width, width);
+    TN_TRY(tn_buf_check(cx, &w->scratch));
+    TN_TRY(tn_choice_encode(cx, &delta, w->leaf, TN_ENC_DELTA_BINARY_PACKED,
+                            (tn_values){w->scratch.data, w->page.values}));
+    *out = delta.len;
+done:
+    tn_buf_clear(&delta);
+    return rc;
+}
+
+int tn_choice_drops_dictionary(tarn_cx *cx, tn_chunk_writer *w, bool *out)
+{
+    bool integer = w->leaf->physical == TN_INT32 || w->leaf->physical == TN_INT64;
+    bool whole = w->page.rows < w->options.page_rows;
+    uint64_t coded, delta;
+    int rc = TARN_OK;
+
+    if (!integer && !whole) {
+        *out = grows_too_large(w);
+        goto done;
+    }
+    *out = (int64_t)w->dict.count * 2 > w->page.values;
     if (*out)
         goto done;
     tn_buf_reset(&w->scratch);
-    tn_encode_hybrid(&w->scratch, indices, 4, values, tn_encode_width(w->dict.count));
+    tn_encode_hybrid(&w->scratch, w->page.indices.data, 4, (size_t)w->page.values,
+                     tn_encode_width(w->dict.count));
     TN_TRY(tn_buf_check(cx, &w->scratch));
     coded = w->dict.plain.len + w->scratch.len;
-    if (w->dict.views)
-        for (uint64_t i = 0; i < values; i++)
-            plain += 4 + tn_dict_view(&w->dict, indices[i]).len;
-    else
-        plain = values * w->dict.width;
-    *out = coded >= plain;
-    if (*out || (w->leaf->physical != TN_INT32 && w->leaf->physical != TN_INT64))
+    *out = coded >= plain_bytes(w);
+    if (*out || !integer)
         goto done;
-    tn_buf_reset(&w->scratch);
-    for (uint64_t i = 0; i < values; i++)
-        tn_buf_add(&w->scratch, w->dict.plain.data + indices[i] * w->dict.width, w->dict.width);
-    TN_TRY(tn_buf_check(cx, &w->scratch));
-    TN_TRY(tn_choice_encode(cx, &delta, w->leaf, TN_ENC_DELTA_BINARY_PACKED,
-                            (tn_values){w->scratch.data, (int64_t)values}));
-    *out = delta.len * 2 < coded;
+    TN_TRY(delta_bytes(cx, w, &delta));
+    *out = delta * 2 < coded;
 done:
-    tn_buf_clear(&delta);
     return rc;
 }
 
@@ -166,6 +224,8 @@ int tn_choice_of_encoding(tarn_cx *cx, tn_chunk_writer *w, tn_values values, int
         least -= least / 20;
         for (size_t i = 0; list[i] != TN_ENC_PLAIN; i++) {
             TN_TRY(measure(cx, w, list[i], sample, &bytes));
+            if (list[i] == TN_ENC_DELTA_BYTE_ARRAY)
+                bytes += bytes / 8;
             if (bytes < least) {
                 least = bytes;
                 best = list[i];
