@@ -7,10 +7,18 @@ extern const struct cmd cmd_completions;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_man;
 extern const struct cmd cmd_read;
+extern const struct cmd cmd_show;
 
+/* clang-format off: one a line, so that lines do not meet. */
 const struct cmd *const cmd_table[] = {
-    &cmd_read, &cmd_help, &cmd_man, &cmd_completions, NULL,
+    &cmd_read,
+    &cmd_show,
+    &cmd_help,
+    &cmd_man,
+    &cmd_completions,
+    NULL,
 };
+/* clang-format on */
 
 /* Refused by name until their version. */
 const char *const cmd_later[] = {
