@@ -119,10 +119,6 @@ static int check_counts(tarn_cx *cx, const tn_leaf_feed *f)
     if (f->entries_seen >= 0 && h->values > f->chunk_entries - f->entries_seen)
         return tn_fail(cx, TARN_E_CORRUPT, "%" PRId32 " values, but the chunk has %" PRId64 " left",
                        h->values, f->chunk_entries - f->entries_seen);
-    if (h->type == TN_PAGE_DATA_V2 && f->leaf->max_rep == 0 && h->rows >= 0 && h->rows != h->values)
-        return tn_fail(cx, TARN_E_CORRUPT,
-                       "%" PRId32 " rows of %" PRId32 " values in a flat column", h->rows,
-                       h->values);
     if (f->jumped && f->leaf->max_rep == 0 && f->data_page < f->index->pages &&
         h->values != indexed_rows(f))
         return tn_fail(cx, TARN_E_CORRUPT, "%" PRId32 " rows, but the offset index says %" PRId64,

@@ -419,11 +419,22 @@ done:
 
 /* ---- passing over rows ---- */
 
+/* Rows of the page whose header is at hand; -1 where the header does not tell. In a nested column
+ * as many rows as values may be right, or may come from a writer that counted values for rows:
+ * there the levels decide. */
+static int64_t rows_by_header(const tn_leaf_reader *r)
+{
+    const tn_page_header *h = &r->feed.pages.header;
+
+    if (r->leaf->max_rep == 0)
+        return h->values;
+    return h->type == TN_PAGE_DATA_V2 && h->rows < h->values ? h->rows : -1;
+}
+
 /* Passes over the next page by its header when all its rows are to be passed; *passed says so. */
 static void pass_page(tn_leaf_reader *r, int64_t rows, bool *passed)
 {
-    const tn_page_header *h = &r->feed.pages.header;
-    int64_t in_page = r->leaf->max_rep == 0 ? h->values : h->type == TN_PAGE_DATA_V2 ? h->rows : -1;
+    int64_t in_page = rows_by_header(r);
 
     *passed = in_page >= 0 && in_page <= rows;
     if (!*passed)
