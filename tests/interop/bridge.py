@@ -1,16 +1,17 @@
 """Tarn's Parquet scan and sink from Python, through tests/tools/arrow_bridge.c.
 
 A library built with sanitizers needs their runtime in the process, so the tests that use this module
-run in a child process where it is preloaded (see run_preloaded)."""
+run in a child process where it is preloaded (see run_jobs)."""
 import ctypes
+import json
 import os
 import pathlib
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LIBRARY = pathlib.Path(os.environ.get("TARN_BRIDGE") or
-                       ROOT / "build/asan/tests/libarrow_bridge.so")
+BUILD = pathlib.Path(os.environ.get("TARN_BUILD_DIR", ROOT / "build" / "asan"))
+LIBRARY = BUILD / "tests" / "libarrow_bridge.so"
 
 
 class RowRange(ctypes.Structure):
@@ -124,9 +125,13 @@ def preload():
     return environment
 
 
-def run_preloaded(script, *words, timeout=1200):
-    """Runs a Python file of this folder in a child where the bridge loads; gives its output."""
-    done = subprocess.run([sys.executable, str(pathlib.Path(__file__).with_name(script)), *words],
-                          env=preload(), capture_output=True, text=True, timeout=timeout, check=False)
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
-    return done.stdout
+def run_jobs(jobs, timeout=1200):
+    """Does jobs (see bridge_child.py) in a child where the library loads; one answer each."""
+    lines = "".join(json.dumps(job) + "\n" for job in jobs)
+    done = subprocess.run([sys.executable, str(pathlib.Path(__file__).with_name("bridge_child.py"))],
+                          input=lines, env=preload(), capture_output=True, text=True,
+                          timeout=timeout, check=False)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and len(answers) == len(jobs), \
+        f"job {jobs[min(len(answers), len(jobs) - 1)]}: {done.stderr[-6000:]}"
+    return answers

@@ -1,0 +1,34 @@
+"""Child of test_roundtrip.py: reads jobs, one JSON object a line, does each with tarn's scan or sink,
+and answers with a line each. Tables pass as Arrow IPC files, so that the peers stay outside of this
+process and of the sanitizers that may be preloaded into it."""
+import json
+import sys
+
+import pyarrow as pa
+
+import bridge
+
+
+def run(job):
+    if job["op"] == "read":
+        if "ranges" in job:
+            job["ranges"] = [bridge.RowRange(*r) for r in job["ranges"]]
+        options = {k: v for k, v in job.items() if k not in ("op", "from", "to")}
+        table = bridge.read(job["from"], **options)
+        table.validate(full=True)
+        with pa.OSFile(job["to"], "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+            writer.write_table(table)
+        return
+    with pa.memory_map(job["from"]) as source:
+        table = pa.ipc.open_file(source).read_all()
+        table = table.slice(job.get("skip", 0))
+        options = {k: v for k, v in job.items() if k not in ("op", "from", "to", "skip")}
+        bridge.write(job["to"], table, **options)
+
+
+for line in sys.stdin:
+    try:
+        run(json.loads(line))
+        print(json.dumps({"ok": True}), flush=True)
+    except bridge.Failure as failure:
+        print(json.dumps({"ok": False, "text": str(failure)}), flush=True)
