@@ -77,7 +77,7 @@ class ChunkOptions(ctypes.Structure):
                 ("no_dictionary", ctypes.c_bool), ("dictionary_bytes_max", ctypes.c_uint64),
                 ("page_bytes", ctypes.c_uint64), ("page_rows", ctypes.c_int64),
                 ("crc", ctypes.c_bool), ("bloom", ctypes.c_bool), ("bloom_fpp", ctypes.c_double),
-                ("byte_stream_split", ctypes.c_bool), ("force_encoding", ctypes.c_bool),
+                ("plain_bytes", ctypes.c_bool), ("byte_stream_split", ctypes.c_bool), ("force_encoding", ctypes.c_bool),
                 ("encoding", ctypes.c_int32),
                 ("bound_bytes_max", ctypes.c_size_t)]
 

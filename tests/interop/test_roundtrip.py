@@ -69,13 +69,18 @@ def test_files_of_other_writers_read_as_pyarrow_reads_them(shared, tmp_path):
 
 
 def test_the_files_that_differ_read_right_when_asked(shared, tmp_path):
+    """The last time of the INT96 file was written by an overflowing Spark: as stored it lies 290,000
+    years before Christ, which no 64-bit timestamp[us] holds either."""
     data = shared / "parquet/data"
     checksum, int96 = (data / name for name in NOT_COMPARED)
-    got = read_all(tmp_path, [(checksum, {"skip_crc": True}), (int96, {"int96_micros": True})])
+    got = read_all(tmp_path, [(checksum, {"skip_crc": True}),
+                              (int96, {"int96_micros": True, "ranges": [(0, 0, 5)]}),
+                              (int96, {"int96_micros": True})])
     assert av.tables_differ(got[0], pq.read_table(checksum)) == ""
-    want = pq.read_table(int96, coerce_int96_timestamp_unit="us")
+    want = pq.read_table(int96, coerce_int96_timestamp_unit="us").slice(0, 5)
     assert got[1].schema.field(0).type == pa.timestamp("us")
     assert av.tables_differ(got[1], want) == ""
+    assert 'column "a": the value in row 5' in got[2]
 
 
 # --- written by tarn, read by the peers ---
@@ -188,8 +193,9 @@ PYARROW = [{}, {"data_page_version": "2.0", "compression": "gzip"},
 
 def test_tarn_reads_what_pyarrow_writes(tmp_path):
     files, tables = [], []
+    # pyarrow's writer cannot slice string views.
     for seed in SEEDS:
-        table = av.random_table(5000 + seed)
+        table = av.random_table(5000 + seed, leaves=[k for k in av.LEAVES if k != pa.string_view()])
         path = tmp_path / f"{seed}.parquet"
         pq.write_table(table, path, **PYARROW[seed % len(PYARROW)])
         files.append((path, {"batch_rows": 90}))
@@ -257,7 +263,7 @@ def test_what_cannot_be_written_is_refused_by_name(tmp_path):
     answers = bridge.run_jobs([{"op": "write", "from": str(tmp_path / f"{name}.arrow"),
                                 "to": str(tmp_path / f"{name}.parquet")} for name in tables])
     assert [a["ok"] for a in answers] == [False] * 3
-    assert 'field "r"' in answers[0]["text"] and "run_end" in answers[0]["text"]
+    assert 'field "r"' in answers[0]["text"] and "run-end" in answers[0]["text"]
     assert 'column "d"' in answers[1]["text"] and "row 1" in answers[1]["text"]
     assert 'column "l.list.element"' in answers[2]["text"] and "row 1" in answers[2]["text"]
 
@@ -269,29 +275,38 @@ SPARK_LEAVES = [pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.fl
                 pa.decimal128(5, 2), pa.decimal128(38, 10)]
 
 
+@pytest.fixture(scope="module")
+def modern_spark(spark):
+    """Spark that takes dates before 1582 as they are stored, and stores them so."""
+    for kind in ("datetime", "int96"):
+        for way in ("Read", "Write"):
+            spark.conf.set(f"spark.sql.parquet.{kind}RebaseModeIn{way}", "CORRECTED")
+    return spark
+
+
 def spark_rows(frame):
     return pa.Table.from_batches(frame._collect_as_arrow())
 
 
-def test_spark_reads_what_tarn_writes(spark, tmp_path):
+def test_spark_reads_what_tarn_writes(modern_spark, tmp_path):
     tables = [av.random_table(9000 + i, columns=12, rows=500, leaves=SPARK_LEAVES) for i in range(3)]
     for table, path in written_by_tarn(tmp_path, tables):
-        read = spark_rows(spark.read.parquet(path).coalesce(1))
+        read = spark_rows(modern_spark.read.parquet(path).coalesce(1))
         assert av.tables_differ(table, read) == ""
 
 
 @pytest.mark.parametrize("legacy", ["false", "true"])
-def test_tarn_reads_what_spark_writes(spark, tmp_path, legacy):
+def test_tarn_reads_what_spark_writes(modern_spark, tmp_path, legacy):
     """Legacy: two-level lists, decimals as FIXED; timestamps as INT96 in both."""
     leaves = [kind for kind in SPARK_LEAVES if kind != pa.timestamp("us")]
     table = av.random_table(9100, columns=12, rows=500, leaves=leaves)
     pq.write_table(table, tmp_path / "in.parquet")
-    spark.conf.set("spark.sql.parquet.writeLegacyFormat", legacy)
+    modern_spark.conf.set("spark.sql.parquet.writeLegacyFormat", legacy)
     try:
-        frame = spark.read.parquet(str(tmp_path / "in.parquet")).coalesce(1)
+        frame = modern_spark.read.parquet(str(tmp_path / "in.parquet")).coalesce(1)
         frame.write.option("compression", "snappy").parquet(str(tmp_path / "out"))
     finally:
-        spark.conf.unset("spark.sql.parquet.writeLegacyFormat")
+        modern_spark.conf.unset("spark.sql.parquet.writeLegacyFormat")
     path = next((tmp_path / "out").glob("*.parquet"))
     got = read_all(tmp_path, [(path, {})])[0]
     assert not isinstance(got, str), got

@@ -370,13 +370,14 @@ static int64_t row_of(const tn_assembly *a, const tn_slice *slice, int64_t bad)
 
 static int fail_value(tarn_cx *cx, const tn_assembly *a, const tn_slice *slice, int64_t bad)
 {
-    const tn_column *column = a->path[a->path_count - 1];
+    const tn_arrow_field *field = a->path[a->path_count - 1]->field;
+    bool nanos = field->convert == TN_CONVERT_INT96 && field->format.unit == 'n';
 
     return tn_fail(cx, TARN_E_INVALID,
                    "%.*s: column \"%.*s\": the value in row %" PRId64 " does not fit %s%s",
                    TN_STR_ARG(a->file->path), TN_STR_ARG(a->leaf->dotted), row_of(a, slice, bad),
-                   tn_format_name(column->field->format.kind),
-                   column->field->convert == TN_CONVERT_INT96 ? " of its unit" : "");
+                   tn_format_name(field->format.kind),
+                   nanos ? " in nanoseconds (1677 to 2262); microseconds reach further" : "");
 }
 
 static int append_fixed(tarn_cx *cx, tn_assembly *a, tn_column *column, const tn_slice *slice,

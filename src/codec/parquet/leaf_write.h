@@ -20,6 +20,8 @@ typedef struct tn_chunk_options {
     bool crc;
     bool bloom;
     double bloom_fpp;       /* 0: 0.01 */
+    bool plain_bytes;       /* byte arrays without dictionary are PLAIN, never delta: pyarrow cannot
+                               read delta into the dictionary type that ARROW:schema may name */
     bool byte_stream_split; /* may be chosen for floats and doubles; Spark 3.5 cannot read it */
     bool force_encoding;    /* use `encoding` (enum tn_encoding) whatever it costs; implies
                                no_dictionary. INVALID where the type does not allow it */

@@ -171,6 +171,8 @@ static void candidates(const tn_chunk_writer *w, int32_t *list)
             *list++ = TN_ENC_BYTE_STREAM_SPLIT;
         break;
     case TN_BYTE_ARRAY:
+        if (w->options.plain_bytes)
+            break;
         *list++ = TN_ENC_DELTA_LENGTH_BYTE_ARRAY;
         *list++ = TN_ENC_DELTA_BYTE_ARRAY;
         break;

@@ -129,9 +129,13 @@ static int add_leaf(tarn_cx *cx, size_t i, void *arg)
     tn_leaf_batch batch;
     int rc = TARN_OK;
 
-    if (leaf->writer == NULL)
-        TN_TRY(tn_chunk_writer_open(cx, &p->sink->schema.leaves[i], &p->sink->options.chunk,
-                                    &leaf->writer));
+    if (leaf->writer == NULL) {
+        const tn_shred_path *path = &p->sink->paths[i];
+        tn_chunk_options options = p->sink->options.chunk;
+
+        options.plain_bytes = options.plain_bytes || path->steps[path->count - 1].dictionary;
+        TN_TRY(tn_chunk_writer_open(cx, &p->sink->schema.leaves[i], &options, &leaf->writer));
+    }
     TN_TRY(tn_shred_leaf(cx, &leaf->shredder, &p->sink->schema.leaves[i], &p->sink->paths[i],
                          p->batch, p->first, p->rows, p->sink->rows, &batch));
     TN_TRY(tn_chunk_writer_add(cx, leaf->writer, &batch));
