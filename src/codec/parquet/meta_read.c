@@ -1,4 +1,4 @@
-/* Decoders of Parquet's Thrift structures. The bytes: docs/format/parquet-footer.md.
+/* Decodes footers. The bytes: docs/format/parquet-footer.md.
  *
  * I1: what is missing though every reader needs it is CORRUPT by name; what old writers leave out
  *     (version, total_byte_size, file_offset, encodings, repetition) is not.
@@ -6,81 +6,13 @@
  *     valid element takes, so memory stays within a constant factor of the input.
  * I3: negative counts and sizes never leave a decoder. */
 #include "codec/parquet/meta.h"
-#include "codec/parquet/thrift.h"
+#include "codec/parquet/statistics.h"
 
 /* The fewest bytes of valid elements. */
 #define CHUNK_BYTES_MIN     5
 #define GROUP_BYTES_MIN     5
 #define ELEMENT_BYTES_MIN   3
-#define LOCATION_BYTES_MIN  7
 #define KEY_VALUE_BYTES_MIN 3
-
-static int32_t take_count(tn_thrift *t, const tn_thrift_field *field, const char *why)
-{
-    int32_t value = 0;
-
-    if (tn_thrift_take_i32(t, field, &value) && value < 0)
-        tn_thrift_fault(t, why);
-    return value;
-}
-
-static int64_t take_size(tn_thrift *t, const tn_thrift_field *field, const char *why)
-{
-    int64_t value = 0;
-
-    if (tn_thrift_take_i64(t, field, &value) && value < 0)
-        tn_thrift_fault(t, why);
-    return value;
-}
-
-static void need(tn_thrift *t, bool there, const char *why)
-{
-    if (!there)
-        tn_thrift_fault(t, why);
-}
-
-static void take_i64_list(tn_thrift *t, const tn_thrift_field *field, int64_t **out, size_t *count)
-{
-    int64_t *list;
-    size_t n;
-
-    if (!tn_thrift_take_list(t, field, TN_THRIFT_I64, 1, &n))
-        return;
-    list = tn_thrift_array(t, n, sizeof *list);
-    for (size_t i = 0; i < n && list != NULL; i++)
-        list[i] = tn_thrift_i64(t);
-    *out = list;
-    *count = n;
-}
-
-static void take_i32_list(tn_thrift *t, const tn_thrift_field *field, int32_t **out, size_t *count)
-{
-    int32_t *list;
-    size_t n;
-
-    if (!tn_thrift_take_list(t, field, TN_THRIFT_I32, 1, &n))
-        return;
-    list = tn_thrift_array(t, n, sizeof *list);
-    for (size_t i = 0; i < n && list != NULL; i++)
-        list[i] = tn_thrift_i32(t);
-    *out = list;
-    *count = n;
-}
-
-static void take_binary_list(tn_thrift *t, const tn_thrift_field *field, tn_str **out,
-                             size_t *count)
-{
-    tn_str *list;
-    size_t n;
-
-    if (!tn_thrift_take_list(t, field, TN_THRIFT_BINARY, 1, &n))
-        return;
-    list = tn_thrift_array(t, n, sizeof *list);
-    for (size_t i = 0; i < n && list != NULL; i++)
-        list[i] = tn_thrift_binary(t);
-    *out = list;
-    *count = n;
-}
 
 static void take_key_values(tn_thrift *t, const tn_thrift_field *field, tn_key_value **out,
                             size_t *count)
@@ -103,7 +35,7 @@ static void take_key_values(tn_thrift *t, const tn_thrift_field *field, tn_key_v
             else
                 tn_thrift_skip(t, &f);
         }
-        need(t, has_key, "a key-value pair without key");
+        tn_thrift_need(t, has_key, "a key-value pair without key");
     }
     *out = list;
     *count = n;
@@ -225,7 +157,7 @@ static void read_element(tn_thrift *t, tn_element *element)
             has_name = tn_thrift_take_binary(t, &f, &element->name);
             break;
         case 5:
-            element->children = take_count(t, &f, "a negative number of children");
+            element->children = tn_thrift_take_count(t, &f, "a negative number of children");
             break;
         case 6:
             tn_thrift_take_i32(t, &f, &element->converted);
@@ -250,7 +182,7 @@ static void read_element(tn_thrift *t, tn_element *element)
     element->group = !has_type;
     element->physical = (enum tn_physical)physical;
     element->repetition = (enum tn_repetition)repetition;
-    need(t, has_name, "a schema element without name");
+    tn_thrift_need(t, has_name, "a schema element without name");
 }
 
 static void take_elements(tn_thrift *t, const tn_thrift_field *field, tn_footer *out)
@@ -265,49 +197,6 @@ static void take_elements(tn_thrift *t, const tn_thrift_field *field, tn_footer 
         read_element(t, &out->elements[i]);
 }
 
-static void read_statistics(tn_thrift *t, tn_statistics *out)
-{
-    tn_thrift_field f = {0};
-
-    while (tn_thrift_next(t, &f)) {
-        switch (f.id) {
-        case 1:
-            out->has_max = tn_thrift_take_binary(t, &f, &out->max);
-            break;
-        case 2:
-            out->has_min = tn_thrift_take_binary(t, &f, &out->min);
-            break;
-        case 3:
-            out->has_null_count = tn_thrift_take_i64(t, &f, &out->null_count);
-            break;
-        case 4:
-            out->has_distinct_count = tn_thrift_take_i64(t, &f, &out->distinct_count);
-            break;
-        case 5:
-            out->has_max_value = tn_thrift_take_binary(t, &f, &out->max_value);
-            break;
-        case 6:
-            out->has_min_value = tn_thrift_take_binary(t, &f, &out->min_value);
-            break;
-        case 7:
-            out->has_max_exact = tn_thrift_take_bool(t, &f, &out->max_exact);
-            break;
-        case 8:
-            out->has_min_exact = tn_thrift_take_bool(t, &f, &out->min_exact);
-            break;
-        case 9:
-            out->has_nan_count = tn_thrift_take_i64(t, &f, &out->nan_count);
-            break;
-        default:
-            tn_thrift_skip(t, &f);
-        }
-    }
-    /* A negative count says nothing: it is taken as absent, so that the file stays readable. */
-    out->has_null_count &= out->null_count >= 0;
-    out->has_distinct_count &= out->distinct_count >= 0;
-    out->has_nan_count &= out->nan_count >= 0;
-}
-
 static void read_size_statistics(tn_thrift *t, tn_size_statistics *out)
 {
     tn_thrift_field f = {0};
@@ -317,9 +206,9 @@ static void read_size_statistics(tn_thrift *t, tn_size_statistics *out)
         if (f.id == 1)
             out->has_unencoded = tn_thrift_take_i64(t, &f, &out->unencoded_bytes);
         else if (f.id == 2)
-            take_i64_list(t, &f, &out->rep_histogram, &out->rep_count);
+            tn_thrift_take_i64s(t, &f, &out->rep_histogram, &out->rep_count);
         else if (f.id == 3)
-            take_i64_list(t, &f, &out->def_histogram, &out->def_count);
+            tn_thrift_take_i64s(t, &f, &out->def_histogram, &out->def_count);
         else
             tn_thrift_skip(t, &f);
     }
@@ -373,28 +262,28 @@ static void read_column_meta(tn_thrift *t, tn_chunk_meta *out)
             tn_thrift_take_i32(t, &f, &out->physical);
             break;
         case 2:
-            take_i32_list(t, &f, &out->encodings, &out->encoding_count);
+            tn_thrift_take_i32s(t, &f, &out->encodings, &out->encoding_count);
             break;
         case 3:
-            take_binary_list(t, &f, &out->path, &out->path_count);
+            tn_thrift_take_binaries(t, &f, &out->path, &out->path_count);
             break;
         case 4:
             tn_thrift_take_i32(t, &f, &out->codec);
             break;
         case 5:
-            out->values = take_size(t, &f, "a negative number of values");
+            out->values = tn_thrift_take_size(t, &f, "a negative number of values");
             break;
         case 6:
-            out->uncompressed_bytes = take_size(t, &f, "a negative uncompressed size");
+            out->uncompressed_bytes = tn_thrift_take_size(t, &f, "a negative uncompressed size");
             break;
         case 7:
-            out->compressed_bytes = take_size(t, &f, "a negative compressed size");
+            out->compressed_bytes = tn_thrift_take_size(t, &f, "a negative compressed size");
             break;
         case 8:
             take_key_values(t, &f, &out->key_values, &out->key_value_count);
             break;
         case 9:
-            out->data_page_offset = take_size(t, &f, "a negative data page offset");
+            out->data_page_offset = tn_thrift_take_size(t, &f, "a negative data page offset");
             break;
         case 10:
             out->has_index_page_offset = tn_thrift_take_i64(t, &f, &out->index_page_offset);
@@ -405,7 +294,7 @@ static void read_column_meta(tn_thrift *t, tn_chunk_meta *out)
             break;
         case 12:
             if ((out->has_statistics = tn_thrift_take_struct(t, &f)))
-                read_statistics(t, &out->statistics);
+                tn_statistics_read(t, &out->statistics);
             break;
         case 13:
             take_encoding_stats(t, &f, out);
@@ -427,11 +316,11 @@ static void read_column_meta(tn_thrift *t, tn_chunk_meta *out)
             tn_thrift_skip(t, &f);
         }
     }
-    need(t, seen & 1u << 1, "column metadata without type");
-    need(t, seen & 1u << 4, "column metadata without codec");
-    need(t, seen & 1u << 5, "column metadata without number of values");
-    need(t, seen & 1u << 7, "column metadata without compressed size");
-    need(t, seen & 1u << 9, "column metadata without data page offset");
+    tn_thrift_need(t, seen & 1u << 1, "column metadata without type");
+    tn_thrift_need(t, seen & 1u << 4, "column metadata without codec");
+    tn_thrift_need(t, seen & 1u << 5, "column metadata without number of values");
+    tn_thrift_need(t, seen & 1u << 7, "column metadata without compressed size");
+    tn_thrift_need(t, seen & 1u << 9, "column metadata without data page offset");
 }
 
 static void read_chunk(tn_thrift *t, tn_chunk_meta *out)
@@ -471,7 +360,7 @@ static void read_chunk(tn_thrift *t, tn_chunk_meta *out)
             tn_thrift_skip(t, &f);
         }
     }
-    need(t, out->has_meta || out->encrypted, "a column chunk without metadata");
+    tn_thrift_need(t, out->has_meta || out->encrypted, "a column chunk without metadata");
 }
 
 static void take_chunks(tn_thrift *t, const tn_thrift_field *field, tn_row_group_meta *out)
@@ -504,7 +393,7 @@ static void take_sorting(tn_thrift *t, const tn_thrift_field *field, tn_row_grou
 
         while (tn_thrift_next(t, &f)) {
             if (f.id == 1)
-                column->column = take_count(t, &f, "a negative sorting column");
+                column->column = tn_thrift_take_count(t, &f, "a negative sorting column");
             else if (f.id == 2)
                 tn_thrift_take_bool(t, &f, &column->descending);
             else if (f.id == 3)
@@ -533,7 +422,7 @@ static void read_group(tn_thrift *t, tn_row_group_meta *out)
             break;
         case 3:
             has_rows = true;
-            out->rows = take_size(t, &f, "a negative number of rows");
+            out->rows = tn_thrift_take_size(t, &f, "a negative number of rows");
             break;
         case 4:
             take_sorting(t, &f, out);
@@ -551,8 +440,8 @@ static void read_group(tn_thrift *t, tn_row_group_meta *out)
             tn_thrift_skip(t, &f);
         }
     }
-    need(t, has_columns, "a row group without columns");
-    need(t, has_rows, "a row group without number of rows");
+    tn_thrift_need(t, has_columns, "a row group without columns");
+    tn_thrift_need(t, has_rows, "a row group without number of rows");
 }
 
 static void take_groups(tn_thrift *t, const tn_thrift_field *field, tn_footer *out)
@@ -610,7 +499,7 @@ int tn_footer_decode_kept(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_footer 
             break;
         case 3:
             has_rows = true;
-            footer.rows = take_size(&t, &f, "a negative number of rows");
+            footer.rows = tn_thrift_take_size(&t, &f, "a negative number of rows");
             break;
         case 4:
             has_groups = true;
@@ -633,9 +522,9 @@ int tn_footer_decode_kept(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_footer 
             tn_thrift_skip(&t, &f);
         }
     }
-    need(&t, has_schema, "no schema");
-    need(&t, has_rows, "no number of rows");
-    need(&t, has_groups, "no list of row groups");
+    tn_thrift_need(&t, has_schema, "no schema");
+    tn_thrift_need(&t, has_rows, "no number of rows");
+    tn_thrift_need(&t, has_groups, "no list of row groups");
     rc = tn_thrift_check(cx, &t, "footer");
     if (rc == TARN_OK)
         *out = footer;
@@ -647,339 +536,4 @@ int tn_footer_decode(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_footer *out)
     int rc = tn_arena_keep(cx, arena, &bytes);
 
     return rc == TARN_OK ? tn_footer_decode_kept(cx, bytes, arena, out) : rc;
-}
-
-static void read_data_page(tn_thrift *t, tn_page_header *out)
-{
-    tn_thrift_field f = {0};
-    uint32_t seen = 0;
-
-    while (tn_thrift_next(t, &f)) {
-        if (f.id > 0 && f.id < 32)
-            seen |= 1u << f.id;
-        switch (f.id) {
-        case 1:
-            out->values = take_count(t, &f, "a negative number of values");
-            break;
-        case 2:
-            tn_thrift_take_i32(t, &f, &out->encoding);
-            break;
-        case 3:
-            tn_thrift_take_i32(t, &f, &out->def_encoding);
-            break;
-        case 4:
-            tn_thrift_take_i32(t, &f, &out->rep_encoding);
-            break;
-        case 5:
-            if ((out->has_statistics = tn_thrift_take_struct(t, &f)))
-                read_statistics(t, &out->statistics);
-            break;
-        default:
-            tn_thrift_skip(t, &f);
-        }
-    }
-    need(t, (seen & 6) == 6, "a data page without number of values or encoding");
-}
-
-static void read_data_page_v2(tn_thrift *t, tn_page_header *out)
-{
-    tn_thrift_field f = {0};
-    uint32_t seen = 0;
-
-    out->def_encoding = TN_ENC_RLE;
-    out->rep_encoding = TN_ENC_RLE;
-    while (tn_thrift_next(t, &f)) {
-        if (f.id > 0 && f.id < 32)
-            seen |= 1u << f.id;
-        switch (f.id) {
-        case 1:
-            out->values = take_count(t, &f, "a negative number of values");
-            break;
-        case 2:
-            out->nulls = take_count(t, &f, "a negative number of nulls");
-            break;
-        case 3:
-            out->rows = take_count(t, &f, "a negative number of rows");
-            break;
-        case 4:
-            tn_thrift_take_i32(t, &f, &out->encoding);
-            break;
-        case 5:
-            out->def_bytes = take_count(t, &f, "a negative length of definition levels");
-            break;
-        case 6:
-            out->rep_bytes = take_count(t, &f, "a negative length of repetition levels");
-            break;
-        case 7:
-            tn_thrift_take_bool(t, &f, &out->compressed);
-            break;
-        case 8:
-            if ((out->has_statistics = tn_thrift_take_struct(t, &f)))
-                read_statistics(t, &out->statistics);
-            break;
-        default:
-            tn_thrift_skip(t, &f);
-        }
-    }
-    need(t, (seen & 0x7E) == 0x7E, "a data page (version 2) without one of its counts and lengths");
-}
-
-static void read_dictionary_page(tn_thrift *t, tn_page_header *out)
-{
-    tn_thrift_field f = {0};
-    bool has_values = false;
-
-    while (tn_thrift_next(t, &f)) {
-        if (f.id == 1) {
-            has_values = true;
-            out->values = take_count(t, &f, "a negative number of values");
-        } else if (f.id == 2) {
-            tn_thrift_take_i32(t, &f, &out->encoding);
-        } else if (f.id == 3) {
-            tn_thrift_take_bool(t, &f, &out->sorted);
-        } else {
-            tn_thrift_skip(t, &f);
-        }
-    }
-    need(t, has_values, "a dictionary page without number of values");
-}
-
-/* `kinds` has a bit per page type whose own header was met. */
-static void read_page_header(tn_thrift *t, tn_page_header *out, uint32_t *seen, uint32_t *kinds)
-{
-    tn_thrift_field f = {0};
-    int32_t crc;
-
-    while (tn_thrift_next(t, &f)) {
-        if (f.id > 0 && f.id < 32)
-            *seen |= 1u << f.id;
-        switch (f.id) {
-        case 1:
-            tn_thrift_take_i32(t, &f, &out->type);
-            break;
-        case 2:
-            out->uncompressed_bytes = take_count(t, &f, "a negative uncompressed size");
-            break;
-        case 3:
-            out->compressed_bytes = take_count(t, &f, "a negative compressed size");
-            break;
-        case 4:
-            if ((out->has_crc = tn_thrift_take_i32(t, &f, &crc)))
-                out->crc = (uint32_t)crc;
-            break;
-        case 5:
-            if (out->type == TN_PAGE_DATA && tn_thrift_take_struct(t, &f)) {
-                *kinds |= 1u << TN_PAGE_DATA;
-                read_data_page(t, out);
-            } else if (out->type != TN_PAGE_DATA) {
-                tn_thrift_skip(t, &f);
-            }
-            break;
-        case 7:
-            if (out->type == TN_PAGE_DICTIONARY && tn_thrift_take_struct(t, &f)) {
-                *kinds |= 1u << TN_PAGE_DICTIONARY;
-                read_dictionary_page(t, out);
-            } else if (out->type != TN_PAGE_DICTIONARY) {
-                tn_thrift_skip(t, &f);
-            }
-            break;
-        case 8:
-            if (out->type == TN_PAGE_DATA_V2 && tn_thrift_take_struct(t, &f)) {
-                *kinds |= 1u << TN_PAGE_DATA_V2;
-                read_data_page_v2(t, out);
-            } else if (out->type != TN_PAGE_DATA_V2) {
-                tn_thrift_skip(t, &f);
-            }
-            break;
-        default:
-            tn_thrift_skip(t, &f);
-        }
-    }
-}
-
-int tn_page_header_decode(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_page_header *out,
-                          bool *short_input)
-{
-    tn_thrift t = tn_thrift_over(cx, bytes, arena);
-    tn_page_header header = {.type = -1, .nulls = -1, .rows = -1, .compressed = true};
-    uint32_t seen = 0;
-    uint32_t kinds = 0;
-    int rc;
-
-    t.keep = true;
-    read_page_header(&t, &header, &seen, &kinds);
-    need(&t, (seen & 0xE) == 0xE, "a page without type or sizes");
-    if (header.type == TN_PAGE_DATA || header.type == TN_PAGE_DICTIONARY ||
-        header.type == TN_PAGE_DATA_V2)
-        need(&t, kinds & 1u << header.type, "a page without the header of its type");
-    *short_input = t.short_input;
-    rc = tn_thrift_check(cx, &t, "page header");
-    if (rc == TARN_OK) {
-        header.header_bytes = t.c.at;
-        *out = header;
-    }
-    return rc;
-}
-
-static void take_bool_list(tn_thrift *t, const tn_thrift_field *field, bool **out, size_t *count)
-{
-    bool *list;
-    size_t n;
-
-    if (!tn_thrift_take_list(t, field, TN_THRIFT_TRUE, 1, &n))
-        return;
-    list = tn_thrift_array(t, n, sizeof *list);
-    for (size_t i = 0; i < n && list != NULL; i++)
-        list[i] = tn_thrift_bool(t);
-    *out = list;
-    *count = n;
-}
-
-int tn_column_index_decode(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_column_index *out)
-{
-    size_t min_count = 0;
-    size_t max_count = 0;
-    size_t null_count = 0;
-    size_t nan_count = 0;
-    tn_column_index index = {0};
-    tn_thrift_field f = {0};
-    tn_thrift t;
-    int rc = TARN_OK;
-
-    TN_TRY(tn_arena_keep(cx, arena, &bytes));
-    t = tn_thrift_over(cx, bytes, arena);
-    while (tn_thrift_next(&t, &f)) {
-        switch (f.id) {
-        case 1:
-            take_bool_list(&t, &f, &index.null_pages, &index.pages);
-            break;
-        case 2:
-            take_binary_list(&t, &f, &index.min, &min_count);
-            break;
-        case 3:
-            take_binary_list(&t, &f, &index.max, &max_count);
-            break;
-        case 4:
-            tn_thrift_take_i32(&t, &f, &index.boundary_order);
-            break;
-        case 5:
-            take_i64_list(&t, &f, &index.null_counts, &null_count);
-            break;
-        case 6:
-            take_i64_list(&t, &f, &index.rep_histograms, &index.rep_histogram_count);
-            break;
-        case 7:
-            take_i64_list(&t, &f, &index.def_histograms, &index.def_histogram_count);
-            break;
-        case 8:
-            take_i64_list(&t, &f, &index.nan_counts, &nan_count);
-            break;
-        default:
-            tn_thrift_skip(&t, &f);
-        }
-    }
-    need(&t, min_count == index.pages && max_count == index.pages,
-         "lists of different length, where each page has an entry in all");
-    need(&t, index.null_counts == NULL || null_count == index.pages,
-         "null counts that are not one per page");
-    need(&t, index.nan_counts == NULL || nan_count == index.pages,
-         "NaN counts that are not one per page");
-    TN_TRY(tn_thrift_check(cx, &t, "column index"));
-    *out = index;
-done:
-    return rc;
-}
-
-static void read_location(tn_thrift *t, tn_page_location *out)
-{
-    tn_thrift_field f = {0};
-    uint32_t seen = 0;
-
-    while (tn_thrift_next(t, &f)) {
-        if (f.id > 0 && f.id < 32)
-            seen |= 1u << f.id;
-        if (f.id == 1)
-            out->offset = take_size(t, &f, "a negative page offset");
-        else if (f.id == 2)
-            out->bytes = take_count(t, &f, "a negative page size");
-        else if (f.id == 3)
-            out->first_row = take_size(t, &f, "a negative first row");
-        else
-            tn_thrift_skip(t, &f);
-    }
-    need(t, (seen & 0xE) == 0xE, "a page location without offset, size or first row");
-}
-
-int tn_offset_index_decode(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_offset_index *out)
-{
-    tn_thrift t = tn_thrift_over(cx, bytes, arena);
-    tn_offset_index index = {0};
-    tn_thrift_field f = {0};
-    size_t unencoded_count = 0;
-    size_t n;
-    int rc;
-
-    while (tn_thrift_next(&t, &f)) {
-        if (f.id == 1 && tn_thrift_take_list(&t, &f, TN_THRIFT_STRUCT, LOCATION_BYTES_MIN, &n)) {
-            index.locations = tn_thrift_array(&t, n, sizeof *index.locations);
-            index.pages = n;
-            for (size_t i = 0; i < n && !tn_thrift_failed(&t); i++)
-                read_location(&t, &index.locations[i]);
-        } else if (f.id == 2) {
-            take_i64_list(&t, &f, &index.unencoded_bytes, &unencoded_count);
-        } else if (f.id != 1) {
-            tn_thrift_skip(&t, &f);
-        }
-    }
-    /* A list of another length says nothing about any page. */
-    if (unencoded_count != index.pages)
-        index.unencoded_bytes = NULL;
-    rc = tn_thrift_check(cx, &t, "offset index");
-    if (rc == TARN_OK)
-        *out = index;
-    return rc;
-}
-
-/* The member's number of a union of empty structs. */
-static int32_t take_union(tn_thrift *t, const tn_thrift_field *field)
-{
-    tn_thrift_field f = {0};
-    int32_t member = 0;
-
-    if (!tn_thrift_take_struct(t, field))
-        return 0;
-    while (tn_thrift_next(t, &f)) {
-        member = f.id;
-        tn_thrift_skip(t, &f);
-    }
-    return member;
-}
-
-int tn_bloom_header_decode(tarn_cx *cx, tn_str bytes, size_t *header_bytes, int32_t *filter_bytes)
-{
-    tn_thrift t = tn_thrift_over(cx, bytes, NULL);
-    tn_thrift_field f = {0};
-    int32_t member[3] = {0}; /* algorithm, hash, compression */
-    int32_t size = -1;
-    int rc = TARN_OK;
-
-    while (tn_thrift_next(&t, &f)) {
-        if (f.id == 1)
-            size = take_count(&t, &f, "a negative size");
-        else if (f.id >= 2 && f.id <= 4)
-            member[f.id - 2] = take_union(&t, &f);
-        else
-            tn_thrift_skip(&t, &f);
-    }
-    need(&t, size >= 0, "no size");
-    TN_TRY(tn_thrift_check(cx, &t, "bloom filter header"));
-    if (member[0] != 1 || member[1] != 1 || member[2] != 1)
-        TN_FAIL(TARN_E_UNSUPPORTED,
-                "bloom filter header: algorithm %d, hash %d, compression %d are not the split "
-                "blocks, XXH64 and no compression that tarn knows",
-                member[0], member[1], member[2]);
-    *header_bytes = t.c.at;
-    *filter_bytes = size;
-done:
-    return rc;
 }

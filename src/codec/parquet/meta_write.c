@@ -1,7 +1,7 @@
 /* Encoders of Parquet's Thrift structures. Fields ascend and absent ones are left out, so equal
  * structs give equal bytes. */
 #include "codec/parquet/meta.h"
-#include "codec/parquet/thrift.h"
+#include "codec/parquet/statistics.h"
 
 static void put_empty(tn_buf *out, int32_t *last, int32_t id)
 {
@@ -110,31 +110,6 @@ static void put_element(tn_buf *out, const tn_element *element, bool root)
     tn_thrift_end(out);
 }
 
-static void put_statistics(tn_buf *out, const tn_statistics *s)
-{
-    int32_t last = 0;
-
-    if (s->has_max)
-        tn_thrift_put_binary(out, &last, 1, s->max);
-    if (s->has_min)
-        tn_thrift_put_binary(out, &last, 2, s->min);
-    if (s->has_null_count)
-        tn_thrift_put_i64(out, &last, 3, s->null_count);
-    if (s->has_distinct_count)
-        tn_thrift_put_i64(out, &last, 4, s->distinct_count);
-    if (s->has_max_value)
-        tn_thrift_put_binary(out, &last, 5, s->max_value);
-    if (s->has_min_value)
-        tn_thrift_put_binary(out, &last, 6, s->min_value);
-    if (s->has_max_exact)
-        tn_thrift_put_bool(out, &last, 7, s->max_exact);
-    if (s->has_min_exact)
-        tn_thrift_put_bool(out, &last, 8, s->min_exact);
-    if (s->has_nan_count)
-        tn_thrift_put_i64(out, &last, 9, s->nan_count);
-    tn_thrift_end(out);
-}
-
 static void put_size_statistics(tn_buf *out, const tn_size_statistics *s)
 {
     int32_t last = 0;
@@ -183,7 +158,7 @@ static void put_column_meta(tn_buf *out, const tn_chunk_meta *chunk)
         tn_thrift_put_i64(out, &last, 11, chunk->dictionary_page_offset);
     if (chunk->has_statistics) {
         tn_thrift_put_struct(out, &last, 12);
-        put_statistics(out, &chunk->statistics);
+        tn_statistics_put(out, &chunk->statistics);
     }
     if (chunk->encoding_stat_count != 0)
         put_encoding_stats(out, &last, chunk);
@@ -298,7 +273,7 @@ static void put_page_v1(tn_buf *out, int32_t *last, const tn_page_header *header
     tn_thrift_put_i32(out, &at, 4, header->rep_encoding);
     if (header->has_statistics) {
         tn_thrift_put_struct(out, &at, 5);
-        put_statistics(out, &header->statistics);
+        tn_statistics_put(out, &header->statistics);
     }
     tn_thrift_end(out);
 }
@@ -317,7 +292,7 @@ static void put_page_v2(tn_buf *out, int32_t *last, const tn_page_header *header
     tn_thrift_put_bool(out, &at, 7, header->compressed);
     if (header->has_statistics) {
         tn_thrift_put_struct(out, &at, 8);
-        put_statistics(out, &header->statistics);
+        tn_statistics_put(out, &header->statistics);
     }
     tn_thrift_end(out);
 }

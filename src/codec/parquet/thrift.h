@@ -80,6 +80,19 @@ tn_str tn_thrift_binary(tn_thrift *t);
 /* An array in the arena, zeroed; NULL with a fault when memory is short. */
 void *tn_thrift_array(tn_thrift *t, size_t count, size_t size);
 
+/* Fields of lists, into arrays of the arena; *out and *count are unchanged where the field is of
+ * another type. */
+void tn_thrift_take_bools(tn_thrift *t, const tn_thrift_field *field, bool **out, size_t *count);
+void tn_thrift_take_i32s(tn_thrift *t, const tn_thrift_field *field, int32_t **out, size_t *count);
+void tn_thrift_take_i64s(tn_thrift *t, const tn_thrift_field *field, int64_t **out, size_t *count);
+void tn_thrift_take_binaries(tn_thrift *t, const tn_thrift_field *field, tn_str **out,
+                             size_t *count);
+/* Numbers that may not be negative: the fault `why` where they are. 0 for another type. */
+int32_t tn_thrift_take_count(tn_thrift *t, const tn_thrift_field *field, const char *why);
+int64_t tn_thrift_take_size(tn_thrift *t, const tn_thrift_field *field, const char *why);
+/* The fault `why` unless `there`. */
+void tn_thrift_need(tn_thrift *t, bool there, const char *why);
+
 /* Writers. `last` is the struct's own, 0 at its start; field numbers ascend. */
 void tn_thrift_put_field(tn_buf *out, int32_t *last, int32_t id, uint8_t type);
 void tn_thrift_put_bool(tn_buf *out, int32_t *last, int32_t id, bool value);
