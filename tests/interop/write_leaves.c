@@ -4,10 +4,10 @@
  *
  * One JSON line per column on stdout: its name, the kind of its values, and all rows, where a value
  * is the hex of its PLAIN bytes (byte arrays without their length), null or a list. Options:
- * codec, v2, page_rows, page_bytes, dictionary_bytes, no_dictionary, crc, bloom, bound, rows,
- * groups, encoding (a number, for the columns it suits), split, indices (batches by dictionary).
- * Shapes: r required, o optional, l optional list of optional, d list of such lists, s a member of
- * an optional struct. */
+ * codec, v2, spark (only types it knows), page_rows, page_bytes, dictionary_bytes, no_dictionary,
+ * crc, bloom, bound, rows, groups, encoding (a number, for the columns it suits), split, indices
+ * (batches by dictionary). Shapes: r required, o optional, l optional list of optional, d list of
+ * such lists, s a member of an optional struct. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,8 @@ static option options[] = {{"codec", 6},
                            {"bound", 0},
                            {"encoding", -1},
                            {"split", 0},
-                           {"indices", 0}};
+                           {"indices", 0},
+                           {"spark", 0}};
 
 static int64_t opt(const char *name)
 {
@@ -254,7 +255,7 @@ static void put_value(column *c, uint64_t *seed, int64_t row)
 {
     uint64_t v = clip(c->kind, draw(c, seed, row)), wide[2] = {v, v * 3};
     uint8_t flag = v & 1;
-    uint32_t int96[3] = {(uint32_t)(v % 1000000), 0, (uint32_t)(2440588 + v % 1000)};
+    uint32_t int96[3] = {(uint32_t)(v % 1000000 * 1000), 0, (uint32_t)(2440588 + v % 1000)};
 
     c->value_count++;
     switch (c->kind->physical) {
@@ -439,7 +440,8 @@ static tn_chunk_options chunk_options(const column *c)
 
     if (encoding == TN_ENC_PLAIN || (encoding == TN_ENC_RLE && p == TN_BOOLEAN) ||
         (encoding == TN_ENC_DELTA_BINARY_PACKED && (p == TN_INT32 || p == TN_INT64)) ||
-        ((encoding == 6 || encoding == 7) && p == TN_BYTE_ARRAY) ||
+        ((encoding == 6 || encoding == 7) && p == TN_BYTE_ARRAY &&
+         c->kind->logical != TN_LOGICAL_DECIMAL) ||
         (encoding == TN_ENC_BYTE_STREAM_SPLIT && p != TN_BYTE_ARRAY && p != TN_BOOLEAN &&
          p != TN_INT96)) {
         o.force_encoding = true;
@@ -588,12 +590,20 @@ done:
     return rc;
 }
 
+static bool foreign_to_spark(const kind *k)
+{
+    return k->logical == TN_LOGICAL_TIME ||
+           (k->physical == TN_FIXED && k->logical != TN_LOGICAL_DECIMAL);
+}
+
 static size_t make_columns(column *columns, uint64_t *seed)
 {
     size_t n = 0;
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t s = 0; s < sizeof shapes - 1; s++) {
+            if (opt("spark") && foreign_to_spark(&kinds[k]))
+                continue;
             /* Every kind flat; nested shapes by chance. */
             if (s >= 2 && below(seed, 3) != 0)
                 continue;

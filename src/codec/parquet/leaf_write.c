@@ -532,6 +532,11 @@ static int note_ready(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page
                                 page->has_bounds && !page->null_page && w->order != TN_BOUNDS_NONE};
     int rc = TARN_OK;
 
+    /* Where nobody counted them, the header of a v2 page has, and a required leaf has none. */
+    if (note.nulls < 0 && page->header.type == TN_PAGE_DATA_V2)
+        note.nulls = page->header.nulls;
+    if (w->leaf->max_def == 0)
+        note.nulls = 0;
     w->bounds_unknown |= !note.has_bounds && !note.null_page;
     w->bounds_inexact |= note.has_bounds && !page->bounds_exact;
     if (note.has_bounds)

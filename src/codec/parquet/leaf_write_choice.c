@@ -2,7 +2,8 @@
  *
  * Only encodings that every peer reads in data page v1 are chosen: PLAIN, RLE_DICTIONARY, RLE for
  * booleans, and the three delta encodings (Spark 3.5's vectorized reader reads all of these).
- * BYTE_STREAM_SPLIT is not chosen unless the caller allows it: that reader refuses it.
+ * BYTE_STREAM_SPLIT is not chosen unless the caller allows it: that reader refuses it. Decimals in
+ * byte arrays stay PLAIN: DuckDB reads the delta encodings of text and blobs only.
  *
  * The dictionary is judged once, on the first page, where it can still be dropped without trace.
  *   - When that page is the whole chunk: kept if it has at most half as many entries as there are
@@ -171,7 +172,7 @@ static void candidates(const tn_chunk_writer *w, int32_t *list)
             *list++ = TN_ENC_BYTE_STREAM_SPLIT;
         break;
     case TN_BYTE_ARRAY:
-        if (w->options.plain_bytes)
+        if (w->options.plain_bytes || w->order == TN_BOUNDS_DECIMAL)
             break;
         *list++ = TN_ENC_DELTA_LENGTH_BYTE_ARRAY;
         *list++ = TN_ENC_DELTA_BYTE_ARRAY;
