@@ -85,7 +85,8 @@ int tn_decode_level_read(tarn_cx *cx, tn_level_decoder *d, uint16_t *out, size_t
         TN_TRY(read_msb_first(cx, d, out, n));
     else
         TN_TRY(tn_decode_rle_u16(cx, &d->rle, out, n));
-    for (size_t i = 0; i < n; i++)
+    /* Where the maximum is all ones in its width no level can be above it. */
+    for (size_t i = 0; (d->max & (d->max + 1)) != 0 && i < n; i++)
         most = out[i] > most ? out[i] : most;
     if (most > d->max)
         TN_FAIL(TARN_E_CORRUPT, "byte %zu: a level of %u, but the column's highest is %u",

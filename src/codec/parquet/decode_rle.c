@@ -71,12 +71,19 @@ int tn_decode_rle_open_run(tarn_cx *cx, tn_rle_decoder *d)
     int rc = TARN_OK;
 
     while (d->repeat == 0 && d->packed == 0) {
-        tn_cursor cursor = tn_cursor_of(d->at, (size_t)(d->end - d->at));
-        uint64_t header = tn_cursor_varint(&cursor);
+        uint64_t header;
 
-        if (cursor.failed)
-            TN_FAIL(TARN_E_CORRUPT, "byte %zu: the runs end before all values are there", place(d));
-        d->at += cursor.at;
+        if (d->at < d->end && *d->at < 0x80) { /* short runs are many: no call for them */
+            header = *d->at++;
+        } else {
+            tn_cursor cursor = tn_cursor_of(d->at, (size_t)(d->end - d->at));
+
+            header = tn_cursor_varint(&cursor);
+            if (cursor.failed)
+                TN_FAIL(TARN_E_CORRUPT, "byte %zu: the runs end before all values are there",
+                        place(d));
+            d->at += cursor.at;
+        }
         if (header & 1)
             TN_TRY(open_packed(cx, d, header >> 1));
         else
@@ -131,7 +138,7 @@ static size_t packed_step(const tn_rle_decoder *d, size_t n)
 #define DEFINE_READ(bits, type)                                                                    \
     static void read_packed_u##bits(tn_rle_decoder *d, type *out, size_t n)                        \
     {                                                                                              \
-        size_t len = (size_t)(d->at - d->group);                                                   \
+        size_t len = (size_t)(d->end - d->group); /* readable; the run itself is in it */          \
                                                                                                    \
         if (d->lead == 0) {                                                                        \
             tn_unpack_u##bits(d->group, len, d->width, out, n);                                    \
