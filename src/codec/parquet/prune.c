@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "codec/parquet/bloom.h"
+#include "codec/parquet/row_set.h"
 
 #define NO_LEAF UINT32_MAX
 
@@ -399,92 +400,16 @@ done:
     return rc;
 }
 
-/* Rows of one group as ascending ranges that are apart from each other. */
-typedef struct row_set {
-    tn_row_range *ranges;
-    size_t count;
-} row_set;
-
-static int set_make(pruner *p, size_t room, row_set *out)
+static int whole_group(pruner *p, tn_row_set *out)
 {
-    out->count = 0;
-    out->ranges = tn_arena_array(p->cx, &p->scratch, room, sizeof *out->ranges);
-    return out->ranges != NULL ? TARN_OK : TARN_E_NOMEM;
-}
-
-/* Adds rows at or behind the end of the set. */
-static void set_add(pruner *p, row_set *set, int64_t first, int64_t rows)
-{
-    tn_row_range *last = set->count != 0 ? &set->ranges[set->count - 1] : NULL;
-
-    if (rows <= 0)
-        return;
-    if (last != NULL && first <= last->first + last->rows) {
-        int64_t end = first + rows;
-
-        if (end > last->first + last->rows)
-            last->rows = end - last->first;
-        return;
-    }
-    set->ranges[set->count++] =
-        (tn_row_range){.group = (uint32_t)p->group, .first = first, .rows = rows};
-}
-
-static int set_whole(pruner *p, row_set *out)
-{
-    int rc = set_make(p, 1, out);
+    int rc = tn_row_set_make(p->cx, &p->scratch, 1, out);
 
     if (rc == TARN_OK)
-        set_add(p, out, 0, p->file->footer.groups[p->group].rows);
+        tn_row_set_add(out, (uint32_t)p->group, 0, p->file->footer.groups[p->group].rows);
     return rc;
 }
 
-static int set_both(pruner *p, const row_set *a, const row_set *b, row_set *out)
-{
-    size_t i = 0;
-    size_t j = 0;
-    row_set set;
-    int rc = TARN_OK;
-
-    TN_TRY(set_make(p, a->count + b->count, &set));
-    while (i < a->count && j < b->count) {
-        const tn_row_range *x = &a->ranges[i];
-        const tn_row_range *y = &b->ranges[j];
-        int64_t first = x->first > y->first ? x->first : y->first;
-        int64_t x_end = x->first + x->rows;
-        int64_t y_end = y->first + y->rows;
-
-        set_add(p, &set, first, (x_end < y_end ? x_end : y_end) - first);
-        if (x_end < y_end)
-            i++;
-        else
-            j++;
-    }
-    *out = set;
-done:
-    return rc;
-}
-
-static int set_either(pruner *p, const row_set *a, const row_set *b, row_set *out)
-{
-    size_t i = 0;
-    size_t j = 0;
-    row_set set;
-    int rc = TARN_OK;
-
-    TN_TRY(set_make(p, a->count + b->count, &set));
-    while (i < a->count || j < b->count) {
-        bool first = j == b->count || (i < a->count && a->ranges[i].first <= b->ranges[j].first);
-        const tn_row_range *next = first ? &a->ranges[i++] : &b->ranges[j++];
-
-        set_add(p, &set, next->first, next->rows);
-    }
-    *out = set;
-done:
-    return rc;
-}
-
-static int pages_leaf(pruner *p, const tn_filter_node *node, row_set *out)
+static int pages_leaf(pruner *p, const tn_filter_node *node, tn_row_set *out)
 {
     const tn_leaf *leaf = leaf_of(p, node->column);
     const column_state *state = &p->columns[node->column];
@@ -492,37 +417,38 @@ static int pages_leaf(pruner *p, const tn_filter_node *node, row_set *out)
     int rc = TARN_OK;
 
     if (leaf == NULL)
-        return set_whole(p, out);
+        return whole_group(p, out);
     TN_TRY(load_pages(p, node->column));
     if (!state->index_there)
-        return set_whole(p, out);
-    TN_TRY(set_make(p, state->pages.pages, out));
+        return whole_group(p, out);
+    TN_TRY(tn_row_set_make(p->cx, &p->scratch, state->pages.pages, out));
     for (size_t i = 0; i < state->pages.pages; i++) {
         int64_t first = state->pages.locations[i].first_row;
         int64_t end = i + 1 < state->pages.pages ? state->pages.locations[i + 1].first_row : rows;
 
         if (may_leaf(p->filter, node, &state->page_ranges[i]))
-            set_add(p, out, first, end - first);
+            tn_row_set_add(out, (uint32_t)p->group, first, end - first);
     }
 done:
     return rc;
 }
 
-static int pages_node(pruner *p, const tn_filter_node *node, row_set *out)
+static int pages_node(pruner *p, const tn_filter_node *node, tn_row_set *out)
 {
     bool is_and = node->kind == TN_FILTER_AND;
-    row_set set, next;
+    tn_row_set set, next;
     int rc = TARN_OK;
 
     if (!is_and && node->kind != TN_FILTER_OR && node->kind != TN_FILTER_CONST)
         return pages_leaf(p, node, out);
     if (is_and || (node->kind == TN_FILTER_CONST && node->truth == TN_TRUE))
-        TN_TRY(set_whole(p, &set));
+        TN_TRY(whole_group(p, &set));
     else
-        TN_TRY(set_make(p, 1, &set));
+        TN_TRY(tn_row_set_make(p->cx, &p->scratch, 1, &set));
     for (size_t i = 0; i < node->child_count; i++) {
         TN_TRY(pages_node(p, node->children[i], &next));
-        TN_TRY(is_and ? set_both(p, &set, &next, &set) : set_either(p, &set, &next, &set));
+        TN_TRY(is_and ? tn_row_set_both(p->cx, &p->scratch, &set, &next, &set)
+                      : tn_row_set_either(p->cx, &p->scratch, &set, &next, &set));
     }
     *out = set;
 done:
@@ -530,7 +456,7 @@ done:
 }
 
 /* Pages of the columns the filter names that lie wholly outside of the rows kept. */
-static size_t count_dropped(const pruner *p, const row_set *set)
+static size_t count_dropped(const pruner *p, const tn_row_set *set)
 {
     size_t dropped = 0;
 
@@ -557,7 +483,7 @@ typedef struct kept {
     uint32_t *groups;
 } kept;
 
-static int keep_group(pruner *p, const row_set *set, kept *k, tn_prune *out)
+static int keep_group(pruner *p, const tn_row_set *set, kept *k, tn_prune *out)
 {
     if (set->count == 0) {
         out->by_index++;
@@ -580,7 +506,7 @@ static void forget_group(pruner *p)
 static int prune_group(pruner *p, const tn_prune_options *options, kept *k, tn_prune *out)
 {
     bool may = false;
-    row_set set;
+    tn_row_set set;
     int rc = TARN_OK;
 
     load_ranges(p);
@@ -596,7 +522,7 @@ static int prune_group(pruner *p, const tn_prune_options *options, kept *k, tn_p
         }
     }
     if (options->skip_index)
-        TN_TRY(set_whole(p, &set));
+        TN_TRY(whole_group(p, &set));
     else
         TN_TRY(pages_node(p, p->filter->root, &set));
     out->pages_dropped += count_dropped(p, &set);
