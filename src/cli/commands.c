@@ -3,16 +3,22 @@
 
 #include "cmd.h"
 
+extern const struct cmd cmd_commit;
 extern const struct cmd cmd_completions;
+extern const struct cmd cmd_exec;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_man;
+extern const struct cmd cmd_merge;
 extern const struct cmd cmd_read;
 extern const struct cmd cmd_show;
 
 /* clang-format off: one a line, so that lines do not meet. */
 const struct cmd *const cmd_table[] = {
+    &cmd_merge,
     &cmd_read,
     &cmd_show,
+    &cmd_exec,
+    &cmd_commit,
     &cmd_help,
     &cmd_man,
     &cmd_completions,

@@ -56,7 +56,7 @@ done:
     return rc;
 }
 
-int tarn_exec(tarn_cx *cx, const char *line, size_t len, tarn_text *result)
+int tarn_exec(tarn_cx *cx, const char *line, size_t len, tarn_text *result, int *task_status)
 {
     tn_arena arena = {0};
     tn_store *store = NULL;
@@ -71,6 +71,8 @@ int tarn_exec(tarn_cx *cx, const char *line, size_t len, tarn_text *result)
     TN_TRY(tn_exec_task(cx, store, &task, NULL, NULL, &arena, &made));
     TN_TRY(tn_result_write(cx, &made, &text));
     TN_TRY(give(cx, &text, result));
+    if (task_status != NULL)
+        *task_status = made.status;
 done:
     tn_buf_clear(&text);
     tn_arena_clear(&arena);
