@@ -11,7 +11,6 @@
 
 #include "op/merge_op.h"
 
-
 /* The environment with two more names, in the arena. */
 static int environment(tarn_cx *cx, tn_arena *arena, tn_str root, tn_str partition, char ***out)
 {

@@ -105,6 +105,8 @@ int tn_merge_log_skip(tarn_cx *cx, tn_merge_log *log, const tn_merge_plan *plan,
     tarn_merge_partition *made;
     int rc = TARN_OK;
 
+    if (plan->partitions[partition].input_count == 0)
+        return TARN_OK;
     TN_TRY(add_partition(cx, log, plan, partition, &made));
     made->outcome = TARN_MERGE_SKIPPED;
     made->files_after = made->files_before;
@@ -140,6 +142,9 @@ int tn_merge_log_partition(tarn_cx *cx, tn_merge_log *log, const tn_merge_plan *
     tarn_merge_partition *made;
     int rc = TARN_OK;
 
+    /* A change of side files alone is no partition to report, unless it failed. */
+    if (plan->partitions[partition].input_count == 0 && told->outcome == TN_PARTITION_DONE)
+        return TARN_OK;
     TN_TRY(add_partition(cx, log, plan, partition, &made));
     made->outcome = (enum tarn_merge_outcome)told->outcome;
     made->newcomers = told->newcomers;
@@ -170,6 +175,8 @@ static int log_planned(tarn_cx *cx, tn_merge_log *log, const tn_merge_plan *plan
         const tn_merge_partition *planned = &plan->partitions[i];
         tarn_merge_partition *made;
 
+        if (planned->input_count == 0)
+            continue;
         TN_TRY(add_partition(cx, log, plan, i, &made));
         made->outcome = TARN_MERGE_PLANNED;
         made->bytes_after = made->bytes_before;

@@ -85,7 +85,8 @@ int tn_merge_commit(tarn_cx *cx, tn_dir_commit *commit, const tn_merge_plan *pla
 
     TN_TRY(tn_dir_commit_partition(cx, commit, partition, results, result_count, &arena, &told));
     TN_TRY(tn_merge_log_partition(cx, log, plan, partition, results, result_count, &told));
-    if (told.outcome == TN_PARTITION_DONE && options->after != NULL)
+    if (told.outcome == TN_PARTITION_DONE && options->after != NULL &&
+        plan->partitions[partition].input_count != 0)
         TN_TRY(
             tn_merge_after(cx, options->after, plan->root, plan->partitions[partition].path, log));
 done:

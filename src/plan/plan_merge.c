@@ -2,7 +2,8 @@
  * I1: nothing is planned whose file count would not drop.
  * I2: the plan depends on names, sizes, rows, schemas and options; times matter only for "quiet"
  *     and "busy", and to know a file again.
- * I3: partitions come worst first: by how many files go, then by path. */
+ * I3: changes of stale side files alone come first; then partitions, worst first: by how many files
+ * go, then by path. */
 #include "plan/plan_merge.h"
 
 #include <assert.h>
@@ -164,6 +165,12 @@ done:
     return rc;
 }
 
+static bool describes(const tn_dir_other *other)
+{
+    return other->stat.kind == TN_ENTRY_FILE &&
+           (tn_str_is(other->name, "_metadata") || tn_str_is(other->name, "_common_metadata"));
+}
+
 /* Side files that describe what will be gone. */
 static int add_stale(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition *partition,
                      tn_merge_partition *out)
@@ -206,6 +213,63 @@ static void choose_swap(const tn_merge_planning *p, const tn_dir_partition *part
         partition->parent_unwritable || (root && p->dir->work_inside) ||
         partition->stat.device != p->dir->device)
         out->swap = TN_SWAP_JOURNAL;
+}
+
+static bool lies_below(tn_str path, tn_str above)
+{
+    return above.len == 0 ||
+           (path.len > above.len && tn_str_starts(path, above) && path.ptr[above.len] == '/');
+}
+
+/* Does the directory describe one that is planned below it, without being planned itself? */
+static bool above_planned(const tn_merge_plan *plan, const tn_dir_partition *partition)
+{
+    bool below = false;
+
+    for (size_t i = 0; i < plan->partition_count; i++) {
+        if (tn_str_equal(plan->partitions[i].path, partition->path))
+            return false;
+        below |= lies_below(plan->partitions[i].path, partition->path);
+    }
+    return below;
+}
+
+/* Side files above the partitions go first, in changes of their own without inputs or outputs:
+ * readers that trust them must not look for files that are gone. */
+static int add_stale_above(tarn_cx *cx, tn_merge_planning *p)
+{
+    tn_merge_plan *plan = p->plan;
+    tn_merge_partition *all;
+    size_t n = 0;
+    int rc = TARN_OK;
+
+    all =
+        tn_arena_array(cx, p->arena, p->dir->partition_count + plan->partition_count, sizeof *all);
+    if (all == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < p->dir->partition_count; i++) {
+        const tn_dir_partition *partition = &p->dir->partitions[i];
+        size_t k = 0;
+
+        while (k < partition->other_count && !describes(&partition->others[k]))
+            k++;
+        if (k == partition->other_count || partition->symlinked || !above_planned(plan, partition))
+            continue;
+        all[n] = (tn_merge_partition){.path = partition->path,
+                                      .directory = partition->directory,
+                                      .swap = TN_SWAP_JOURNAL,
+                                      .device = partition->stat.device,
+                                      .inode = partition->stat.inode,
+                                      .mtime_ns = partition->stat.mtime_ns};
+        TN_TRY(add_stale(cx, p, partition, &all[n++]));
+    }
+    if (n == 0)
+        goto done;
+    memcpy(all + n, plan->partitions, plan->partition_count * sizeof *all);
+    plan->partitions = all;
+    plan->partition_count += n;
+done:
+    return rc;
 }
 
 static int plan_partition(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition *partition)
@@ -352,6 +416,7 @@ int tn_plan_merge(tarn_cx *cx, const tn_dir *dir, const tn_merge_options *option
     if (plan.partition_count != 0)
         qsort(plan.partitions, plan.partition_count, sizeof *plan.partitions, worst_first);
     TN_TRY(apply_limit(cx, &p));
+    TN_TRY(add_stale_above(cx, &p));
     TN_TRY(place(cx, &p));
     *out = plan;
 done:
