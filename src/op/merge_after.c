@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* environ */
 
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,21 +38,41 @@ done:
     return rc;
 }
 
+/* The caller may block signals or ignore SIGPIPE; the command starts as from a shell, so that an
+ * interrupt reaches it. */
+static void plain_signals(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
 /* Runs it to its end; *code is its exit code, 128 and the signal, or -1 when it did not start. */
 static int run(tarn_cx *cx, const char *command, const char *partition, char **env, int *code)
 {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     char *argv[] = {(char *)"sh", (char *)"-c",      (char *)command,
                     (char *)"sh", (char *)partition, NULL};
     pid_t pid;
     int status = 0, failed;
 
-    if (posix_spawn_file_actions_init(&actions) != 0)
+    if (posix_spawnattr_init(&attributes) != 0)
         return tn_fail_memory(cx);
+    if (posix_spawn_file_actions_init(&actions) != 0) {
+        posix_spawnattr_destroy(&attributes);
+        return tn_fail_memory(cx);
+    }
+    plain_signals(&attributes);
     failed = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     if (failed == 0)
-        failed = posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, env);
+        failed = posix_spawn(&pid, "/bin/sh", &actions, &attributes, argv, env);
     posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     *code = -1;
     if (failed != 0)
         return TARN_OK;
