@@ -56,6 +56,9 @@ static int check_offsets(tarn_cx *cx, const checked *c, bool large, int64_t limi
     }
     if (before > limit)
         return fail(cx, c->schema, "has offsets past the end of its values");
+    if (c->format.buffers == 3 && c->array->buffers[2] == NULL &&
+        before > offset_at(offsets, large, c->array->offset))
+        return fail(cx, c->schema, "has no values");
     return TARN_OK;
 }
 
