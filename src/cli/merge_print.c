@@ -148,10 +148,11 @@ static void print_memory(struct out *out, const tarn_merge_report *report)
     struct out_word a, b, c, d, e;
 
     out_text(out,
-             "name-node memory: %s blocks x %" PRIu64 " replicas x %" PRIu64
-             " B = %s B before, %s blocks = %s B after, %s B saved\n",
-             out_count(&a, report->blocks_before), report->replicas, report->replica_bytes,
-             out_count(&b, before), out_count(&c, report->blocks_after), out_count(&d, after),
+             "name-node memory: %s x %" PRIu64 " replicas x %" PRIu64
+             " B = %s B before, %s = %s B after, %s B saved\n",
+             out_many(&a, report->blocks_before, "block", NULL), report->replicas,
+             report->replica_bytes, out_count(&b, before),
+             out_many(&c, report->blocks_after, "block", NULL), out_count(&d, after),
              out_count(&e, before > after ? before - after : 0));
 }
 

@@ -769,6 +769,9 @@ def test_files_of_other_projects(tarn, tmp_path, shared):
             continue
         got = pq.ParquetFile(found[0]).read()
         assert got.num_rows == 2 * want.num_rows, path
-        assert str(got.slice(0, want.num_rows).to_pydict()) == str(want.to_pydict()), path
+        for half in (got.slice(0, want.num_rows), got.slice(want.num_rows)):
+            for name, a, b in zip(want.column_names, half.columns, want.columns):
+                a, b = a.combine_chunks(), b.combine_chunks()
+                assert a.equals(b) or a.to_string(window=10**9) == b.to_string(window=10**9), (path, name)
         tried += 1
     assert tried > 20

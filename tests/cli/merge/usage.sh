@@ -1,0 +1,11 @@
+# What is not understood is said before anything is touched.
+mkdir t
+tarn merge t --codec lzma || echo "exit $?"
+tarn merge t --small big || echo "exit $?"
+tarn merge t --target 0 || echo "exit $?"
+tarn merge t --small 256M || echo "exit $?"
+tarn merge t --partition dt=9 || echo "exit $?"
+tarn merge missing || echo "exit $?"
+touch file
+tarn merge file || echo "exit $?"
+tarn merge --undo t || echo "exit $?"
