@@ -5,6 +5,7 @@
 #include "batch.h"
 #include "commit.h"
 #include "context.h"
+#include "doctor.h"
 #include "inspect.h"
 #include "op.h"
 #include "plan.h"

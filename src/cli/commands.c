@@ -5,6 +5,7 @@
 
 extern const struct cmd cmd_commit;
 extern const struct cmd cmd_completions;
+extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_exec;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_man;
@@ -14,6 +15,7 @@ extern const struct cmd cmd_show;
 
 /* clang-format off: one a line, so that lines do not meet. */
 const struct cmd *const cmd_table[] = {
+    &cmd_doctor,
     &cmd_merge,
     &cmd_read,
     &cmd_show,
