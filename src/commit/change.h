@@ -96,6 +96,10 @@ int tn_change_drop(tarn_cx *cx, tn_store *store, const tn_change *change);
 const char *tn_change_since(const tn_change *change);
 /* Removes a directory if it is empty; anything else is fine. */
 void tn_change_remove_empty(tarn_cx *cx, tn_store *store, tn_str path);
+/* The same for a staging directory, that of its run above it, and the one above that: the work
+ * directory, which the lock keeps, or one that a partition on another file system has of its own.
+ */
+void tn_change_remove_staging(tarn_cx *cx, tn_store *store, tn_str staging);
 /* Times of the directory as recorded; failures are no matter. */
 void tn_change_put_times(tarn_cx *cx, tn_store *store, const tn_change *change);
 

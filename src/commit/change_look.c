@@ -112,6 +112,15 @@ void tn_change_remove_empty(tarn_cx *cx, tn_store *store, tn_str path)
         tn_cx_forget(cx);
 }
 
+void tn_change_remove_staging(tarn_cx *cx, tn_store *store, tn_str staging)
+{
+    tn_str run = tn_path_parent(staging);
+
+    tn_change_remove_empty(cx, store, staging);
+    tn_change_remove_empty(cx, store, run);
+    tn_change_remove_empty(cx, store, tn_path_parent(run));
+}
+
 void tn_change_put_times(tarn_cx *cx, tn_store *store, const tn_change *change)
 {
     tn_attrs times = {.atime_ns = change->atime_ns, .mtime_ns = change->mtime_ns};

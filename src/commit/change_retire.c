@@ -93,8 +93,7 @@ static void remove_empty_staging(tarn_cx *cx, tn_store *store, tn_arena *arena,
 
     if (tn_path_join(cx, arena, change->staging, TN_STR("old"), &old) == TARN_OK)
         tn_change_remove_empty(cx, store, old);
-    tn_change_remove_empty(cx, store, change->staging);
-    tn_change_remove_empty(cx, store, tn_path_parent(change->staging));
+    tn_change_remove_staging(cx, store, change->staging);
     tn_cx_forget(cx);
 }
 

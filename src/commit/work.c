@@ -266,8 +266,7 @@ int tn_work_sweep(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str staging)
         else
             tn_change_remove_empty(cx, store, path);
     }
-    tn_change_remove_empty(cx, store, staging);
-    tn_change_remove_empty(cx, store, tn_path_parent(staging));
+    tn_change_remove_staging(cx, store, staging);
 done:
     return rc;
 }

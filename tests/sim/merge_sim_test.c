@@ -1,5 +1,5 @@
 /* Merges under failures, crashes and rivals. After each, and after recovery, readers see each row
- * of the model once: never a third state. TARN_SIM_FULL=1 sweeps everything; otherwise seeds
+ * of the model once: never a third state. TARN_FULL=1 sweeps everything; otherwise seeds
  * choose.
  */
 #include "unit/test.h"
@@ -9,7 +9,7 @@
 
 static bool full(void)
 {
-    const char *text = getenv("TARN_SIM_FULL");
+    const char *text = getenv("TARN_FULL");
 
     return text != NULL && *text != '\0' && *text != '0';
 }

@@ -2,7 +2,9 @@
 #include "unit/test.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -63,6 +65,13 @@ static struct stat stat_of(const char *path)
 
     assert_int_equal(lstat(path, &stat), 0);
     return stat;
+}
+
+/* In memory where that is possible: there syncing costs nothing, so a kill can hit every step. */
+static void use_fast_place(void)
+{
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 1);
 }
 
 static void table_open(struct table *t)
@@ -557,4 +566,67 @@ static void test_undo__keeps_the_run_for_another_try(void **state)
     assert_done(&t);
     assert_true(has(&t, "t/dt=1/a.parquet"));
     table_close(&t);
+}
+
+/* A process killed at a random moment of its commit, for real; the page cache survives it. */
+static void kill_once(bool inside, bool keep, unsigned delay_us)
+{
+    struct table t;
+    tn_recovery recovery;
+    bool is_old, is_new;
+    int status;
+    pid_t child;
+
+    table_open(&t);
+    t.inside = inside;
+    t.plan.options.keep_old_ms = keep ? 60000 : 0;
+    make_plan(&t, "r1");
+    child = fork();
+    if (child == 0) {
+        commit(&t);
+        _exit(0);
+    }
+    usleep(delay_us);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    for (int recovered = 0; recovered < 2; recovered++) {
+        is_old = has(&t, "t/dt=1/a.parquet") && has(&t, "t/dt=1/b.parquet") &&
+                 !has(&t, "t/dt=1/m.parquet");
+        is_new = !has(&t, "t/dt=1/a.parquet") && !has(&t, "t/dt=1/b.parquet") &&
+                 has(&t, "t/dt=1/m.parquet");
+        if (!is_old && !is_new && (!inside || recovered))
+            fail_msg("killed after %u us, inside %d, recovered %d: neither old nor new", delay_us,
+                     inside, recovered);
+        if (!recovered)
+            assert_ok(t.cx, tn_dir_recover(t.cx, t.store, t.root, &recovery));
+    }
+    if (is_old) {
+        make_plan(&t, "r2");
+        commit(&t);
+        assert_swapped(&t);
+    }
+    if (keep) {
+        undo(&t, TARN_OK);
+        assert_done(&t);
+        assert_true(has(&t, "t/dt=1/a.parquet") && has(&t, "t/dt=1/b.parquet"));
+    }
+    table_close(&t);
+}
+
+static void test_commit__survives_a_killed_process(void **state)
+{
+    const char *all = getenv("TARN_FULL");
+    unsigned rounds = all != NULL && *all != '\0' ? 3000 : 80;
+    const char *place = getenv("TMPDIR");
+
+    (void)state;
+    place = place != NULL ? strdup(place) : NULL;
+    use_fast_place();
+    for (unsigned i = 0; i < rounds; i++)
+        kill_once(i % 2 == 1, i % 4 > 1, (i * 7919u) % 6000u);
+    if (place != NULL)
+        setenv("TMPDIR", place, 1);
+    else
+        unsetenv("TMPDIR");
+    free((void *)place);
 }
