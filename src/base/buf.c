@@ -11,6 +11,14 @@ void tn_buf_clear(tn_buf *buf)
     *buf = (tn_buf){0};
 }
 
+/* No room is left from now on: what would fit must not be written after what did not. */
+static bool give_up(tn_buf *buf)
+{
+    buf->failed = true;
+    buf->cap = buf->len;
+    return false;
+}
+
 bool tn_buf_reserve(tn_buf *buf, size_t more)
 {
     size_t want, cap;
@@ -20,18 +28,14 @@ bool tn_buf_reserve(tn_buf *buf, size_t more)
         return false;
     if (buf->cap - buf->len >= more)
         return true;
-    if (__builtin_add_overflow(buf->len, more, &want)) {
-        buf->failed = true;
-        return false;
-    }
+    if (__builtin_add_overflow(buf->len, more, &want))
+        return give_up(buf);
     cap = buf->cap + buf->cap / 2;
     cap = cap < want ? want : cap;
     cap = cap < 64 ? 64 : cap;
     grown = realloc(buf->data, cap);
-    if (grown == NULL) {
-        buf->failed = true;
-        return false;
-    }
+    if (grown == NULL)
+        return give_up(buf);
     buf->data = grown;
     buf->cap = cap;
     return true;
