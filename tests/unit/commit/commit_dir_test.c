@@ -616,7 +616,7 @@ static void kill_once(bool inside, bool keep, unsigned delay_us)
 static void test_commit__survives_a_killed_process(void **state)
 {
     const char *all = getenv("TARN_FULL");
-    unsigned rounds = all != NULL && *all != '\0' ? 3000 : 80;
+    unsigned rounds = all != NULL && *all != '\0' ? 600 : 80;
     const char *place = getenv("TMPDIR");
 
     (void)state;
