@@ -90,7 +90,7 @@ static void add_string(tn_json *json, tn_str text, bool as_bytes)
     while (left > 0) {
         size_t n = sequence(at, left);
 
-        if (n == 0 || (as_bytes && *at == '%')) {
+        if (n == 0 || (as_bytes && (*at == '%' || *at == '\0'))) {
             if (as_bytes)
                 tn_buf_print(json->out, "%%%02X", *at);
             else

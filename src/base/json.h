@@ -1,5 +1,5 @@
 /* JSON out: a sticky writer into a buffer. JSON in: jansson, with getters that check types and name
- * the place. Byte strings (names, paths): "%" and what is not UTF-8 are written as %XX
+ * the place. Byte strings (names, paths): "%", NUL and what is not UTF-8 are written as %XX
  * (tn_json_bytes), and taken back by tn_json_bytes_get; text is written as it is, with U+FFFD for
  * broken UTF-8 (tn_json_text). */
 #ifndef TN_BASE_JSON_H

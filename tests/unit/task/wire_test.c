@@ -1,0 +1,168 @@
+#include "task/wire.h"
+
+#include "task/merge_plan.h"
+#include "unit/test.h"
+
+static tn_task example(void)
+{
+    static uint16_t map[] = {0, 2};
+    static tn_leaf_source leaves[] = {
+        {.leaf = 0, .donor = -1, .cast = TN_CAST_INT32_INT64},
+        {.leaf = -1, .donor = 0, .donor_def = 1, .def_map = map, .def_map_count = 2}};
+    static tn_leaf_source *mappings[] = {leaves};
+    static tn_task_input inputs[] = {{.file = {.path = {"/t/a%b\xff\n.parquet", 14},
+                                               .size_bytes = 10,
+                                               .mtime_ns = -5,
+                                               .inode = UINT64_MAX},
+                                      .rows = 7}};
+    static tn_segment segments[] = {{0, 0, 2, 5}};
+    static tn_output_group groups[] = {{segments, 1, 5}};
+    static tn_str names[] = {{"k\xfe", 2}, {"empty", 5}, {"none", 4}},
+                  values[] = {{"v\0w", 3}, {"", 0}, {NULL, 0}};
+    static tn_sort_key sort[] = {{.column = {"a.b", 3}, .descending = true}};
+    static bool bloom[] = {false, true};
+
+    return (tn_task){.number = 3,
+                     .kind = TN_TASK_REWRITE,
+                     .plan_id = TN_STR("p1"),
+                     .rewrite = {.inputs = inputs,
+                                 .input_count = 1,
+                                 .schema = TN_STR("\1\2\xff"),
+                                 .mappings = mappings,
+                                 .mapping_count = 1,
+                                 .leaf_count = 2,
+                                 .groups = groups,
+                                 .group_count = 1,
+                                 .output = TN_STR("/t/x.new"),
+                                 .key_names = names,
+                                 .key_values = values,
+                                 .key_count = 3,
+                                 .created_by = TN_STR("me"),
+                                 .codec = 6,
+                                 .level = -2,
+                                 .group_bytes = 1,
+                                 .group_rows = 2,
+                                 .sort = sort,
+                                 .sort_count = 1,
+                                 .hash = true,
+                                 .bloom_leaves_any = true,
+                                 .bloom_leaf = bloom,
+                                 .crc = true,
+                                 .index = true}};
+}
+
+static void test_wire__task_round_trip(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tn_arena arena = {0};
+    tn_buf first = {0}, second = {0};
+    tn_task task = example(), again;
+
+    (void)state;
+    assert_ok(cx, tn_task_write(cx, &task, &first));
+    assert_null(memchr(first.data, '\n', first.len));
+    assert_ok(cx, tn_task_parse(cx, tn_buf_view(&first), &arena, &again));
+    assert_int_equal(again.rewrite.inputs[0].file.inode, UINT64_MAX);
+    assert_int_equal(again.rewrite.key_values[0].len, 3);
+    assert_null(again.rewrite.key_values[2].ptr);
+    assert_non_null(again.rewrite.key_values[1].ptr);
+    assert_int_equal(again.rewrite.groups[0].rows, 5);
+    assert_true(again.rewrite.bloom_leaf[1] && !again.rewrite.bloom_leaf[0]);
+    assert_ok(cx, tn_task_write(cx, &again, &second));
+    assert_int_equal(first.len, second.len);
+    assert_memory_equal(first.data, second.data, first.len);
+    tn_buf_clear(&first);
+    tn_buf_clear(&second);
+    tn_arena_clear(&arena);
+    tarn_cx_close(cx);
+}
+
+static void test_wire__every_truncation_is_refused(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tn_buf text = {0};
+    tn_task task = example(), out;
+
+    (void)state;
+    assert_ok(cx, tn_task_write(cx, &task, &text));
+    for (size_t len = 0; len < text.len; len++) {
+        tn_arena arena = {0};
+
+        assert_int_not_equal(tn_task_parse(cx, (tn_str){(char *)text.data, len}, &arena, &out),
+                             TARN_OK);
+        tn_arena_clear(&arena);
+    }
+    tn_buf_clear(&text);
+    tarn_cx_close(cx);
+}
+
+/* Replaces `from` by `to` in a written task; the result must be refused with `part`. */
+static void refuse(tarn_cx *cx, const char *from, const char *to, int status, const char *part)
+{
+    tn_arena arena = {0};
+    tn_buf text = {0}, changed = {0};
+    tn_task task = example(), out;
+    char *hit;
+
+    assert_ok(cx, tn_task_write(cx, &task, &text));
+    tn_buf_u8(&text, '\0');
+    hit = strstr((char *)text.data, from);
+    assert_non_null(hit);
+    tn_buf_add(&changed, text.data, (size_t)(hit - (char *)text.data));
+    tn_buf_text(&changed, to);
+    tn_buf_text(&changed, hit + strlen(from));
+    assert_fails(cx, status, part, tn_task_parse(cx, tn_buf_view(&changed), &arena, &out));
+    tn_buf_clear(&text);
+    tn_buf_clear(&changed);
+    tn_arena_clear(&arena);
+}
+
+static void test_wire__what_points_outside_is_refused(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+
+    (void)state;
+    refuse(cx, "\"version\":1", "\"version\":2", TARN_E_UNSUPPORTED, "version 2");
+    refuse(cx, "merge.task", "merge.tusk", TARN_E_INVALID, "merge.tusk");
+    refuse(cx, "\"rewrite\"", "\"forget\"", TARN_E_UNSUPPORTED, "forget");
+    refuse(cx, "\"mapping\":0", "\"mapping\":1", TARN_E_INVALID, "mapping");
+    refuse(cx, "\"leaf_count\":2", "\"leaf_count\":3", TARN_E_INVALID, "leaves");
+    refuse(cx, "[[[0,0,2,5]]]", "[[[1,0,2,5]]]", TARN_E_INVALID, "bounds");
+    refuse(cx, "[[[0,0,2,5]]]", "[[[0,0,-1,5]]]", TARN_E_INVALID, "bounds");
+    refuse(cx, "\"bloom_leaves\":[1]", "\"bloom_leaves\":[2]", TARN_E_INVALID, "bounds");
+    refuse(cx, "\"codec\":6", "\"codec\":9", TARN_E_INVALID, "codec");
+    refuse(cx, ",0,2]", ",0,200]", TARN_E_INVALID, "bounds");
+    tarn_cx_close(cx);
+}
+
+static void test_wire__result_round_trip(void **state)
+{
+    tn_result result = {.number = 4,
+                        .plan_id = TN_STR("p"),
+                        .status = TARN_E_CORRUPT,
+                        .text = TN_STR("why"),
+                        .output = TN_STR("/o%"),
+                        .output_bytes = 9,
+                        .rows_in = 1,
+                        .rows_out = 2,
+                        .hashed = true,
+                        .hash_in = UINT64_MAX,
+                        .hash_out = 7,
+                        .read_bytes = 8,
+                        .row_groups = 3};
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tn_arena arena = {0};
+    tn_buf text = {0};
+    tn_result out;
+
+    (void)state;
+    assert_ok(cx, tn_result_write(cx, &result, &text));
+    assert_ok(cx, tn_result_parse(cx, tn_buf_view(&text), &arena, &out));
+    assert_int_equal(out.hash_in, UINT64_MAX);
+    assert_int_equal(out.status, TARN_E_CORRUPT);
+    assert_true(tn_str_is(out.output, "/o%"));
+    assert_int_equal(out.rows_out, 2);
+    tn_buf_clear(&text);
+    tn_arena_clear(&arena);
+    tarn_cx_close(cx);
+}
