@@ -25,6 +25,9 @@
 #define GROUP_ROWS         1048576
 #define PORTION_ROWS_FIRST 4096
 #define PORTION_ROWS_MAX   65536
+#define PORTION_CELLS_MAX                                                                          \
+    (1 << 20) /* rows times leaves: levels and views of a cell take 28 bytes */
+#define PORTION_ROWS_MIN   64
 #define PORTIONS_PER_GROUP 16
 
 typedef struct sink_leaf {
@@ -191,15 +194,20 @@ static uint64_t group_bytes(const tn_parquet_sink *sink)
 
 static int64_t portion_rows(const tn_parquet_sink *sink)
 {
+    size_t leaves = sink->schema.leaf_count != 0 ? sink->schema.leaf_count : 1;
+    int64_t most = (int64_t)(PORTION_CELLS_MAX / leaves);
     uint64_t row_bytes, fit;
 
+    most = most < PORTION_ROWS_MIN   ? PORTION_ROWS_MIN
+           : most > PORTION_ROWS_MAX ? PORTION_ROWS_MAX
+                                     : most;
     if (sink->group_rows == 0)
-        return PORTION_ROWS_FIRST;
+        return most < PORTION_ROWS_FIRST ? most : PORTION_ROWS_FIRST;
     row_bytes = group_bytes(sink) / (uint64_t)sink->group_rows;
     if (row_bytes == 0)
-        return PORTION_ROWS_MAX;
+        return most;
     fit = sink->options.group_bytes / PORTIONS_PER_GROUP / row_bytes;
-    return fit < 1 ? 1 : fit > PORTION_ROWS_MAX ? PORTION_ROWS_MAX : (int64_t)fit;
+    return fit < 1 ? 1 : fit > (uint64_t)most ? most : (int64_t)fit;
 }
 
 /* The chunk writers charge the budget for what they hold. Where it would not take a few more
