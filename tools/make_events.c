@@ -4,7 +4,7 @@
  *     make_events DIR [ROWS [DAYS]]
  *
  * I1: DIR/dt=YYYY-MM-DD/part-….parquet hold exactly ROWS rows, each event_id once.
- * I2: from noon of the middle day on the files have one more column, `device`, as schemas grow. */
+ * I2: all files have one schema. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -198,13 +198,12 @@ done:
 
 struct batch {
     int64_t first_id, rows, start_s;
-    bool device; /* has the new column */
 };
 
 static int make_rows(tarn_cx *cx, struct random *random, const struct batch *batch,
                      struct ArrowArray *out)
 {
-    const size_t count = batch->device ? COLUMNS : COLUMNS - 1;
+    const size_t count = COLUMNS;
     struct builder builders[COLUMNS] = {0};
     int rc = TARN_OK;
 
@@ -268,7 +267,7 @@ static int make_batch(tarn_cx *cx, tn_store *memory, struct random *random, cons
              "%s/part-00000-%08x-%04x-4%03x-8%03x-%012" PRIx64 ".c000.snappy.parquet", dir,
              (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xFFFF), (unsigned)(high & 0xFFF),
              (unsigned)(low >> 52), low & UINT64_C(0xFFFFFFFFFFFF));
-    TN_TRY(make_schema(cx, batch->device ? COLUMNS : COLUMNS - 1, &schema));
+    TN_TRY(make_schema(cx, COLUMNS, &schema));
     TN_TRY(make_rows(cx, random, batch, &rows));
     TN_TRY(write_file(cx, memory, path, &schema, &rows));
 done:
@@ -302,8 +301,7 @@ static int make_days(tarn_cx *cx, tn_store *memory, const char *root, int64_t ro
     TN_TRY(make_dir(cx, root));
     for (int64_t i = 0; i < batches; i++) {
         struct batch batch = {.first_id = rows_before(rows, i, batches),
-                              .start_s = FIRST_DAY + i * BATCH_SECONDS,
-                              .device = i >= batches / 2 + BATCHES_PER_DAY / 2};
+                              .start_s = FIRST_DAY + i * BATCH_SECONDS};
 
         batch.rows = rows_before(rows, i + 1, batches) - batch.first_id;
         if (i % BATCHES_PER_DAY == 0) {
