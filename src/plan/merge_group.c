@@ -25,6 +25,11 @@ static tn_calendars calendars_of(const tn_dir *dir, const tn_dir_file *file)
     return tn_unify_calendars(&dir->key_sets[file->keys], file->created_by);
 }
 
+static tn_str arrow_of(const tn_dir *dir, const tn_dir_file *file)
+{
+    return tn_unify_arrow_of(&dir->key_sets[file->keys]);
+}
+
 static bool same_calendars(const tn_calendars *a, const tn_calendars *b)
 {
     return a->dates == b->dates && a->int96 == b->int96 && tn_str_equal(a->zone, b->zone);
@@ -38,7 +43,8 @@ static bool marked(const tn_dir *dir, const tn_merge_group *group, const tn_dir_
     for (size_t i = 0; i < group->mark_count; i++) {
         tn_calendars theirs = calendars_of(dir, group->marks[i]);
 
-        if (group->marks[i]->schema == file->schema && same_calendars(&mine, &theirs))
+        if (group->marks[i]->schema == file->schema && same_calendars(&mine, &theirs) &&
+            tn_str_equal(arrow_of(dir, group->marks[i]), arrow_of(dir, file)))
             return true;
     }
     return false;
@@ -58,6 +64,19 @@ static bool calendars_agree(const tn_dir *dir, const tn_merge_group *group, cons
     return true;
 }
 
+static int arrow_agrees(tarn_cx *cx, const tn_dir *dir, const tn_merge_group *group,
+                        const tn_dir_file *file, bool *agrees)
+{
+    int rc = TARN_OK;
+
+    *agrees = true;
+    for (size_t i = 0; i < group->mark_count && *agrees; i++)
+        TN_TRY(
+            tn_unify_arrow_agrees(cx, arrow_of(dir, group->marks[i]), arrow_of(dir, file), agrees));
+done:
+    return rc;
+}
+
 static bool has_schema(const tn_merge_group *group, uint32_t schema)
 {
     for (size_t i = 0; i < group->schema_count; i++)
@@ -74,6 +93,7 @@ static int can_join(tarn_cx *cx, const tn_merge_planning *p, const tn_merge_grou
     tn_arena scratch = {0};
     const tn_dir_schema **schemas;
     tn_unified unified;
+    bool agrees;
     int rc = TARN_OK;
 
     *why = (tn_str){0};
@@ -84,8 +104,13 @@ static int can_join(tarn_cx *cx, const tn_merge_planning *p, const tn_merge_grou
                       "Spark)");
         return TARN_OK;
     }
+    TN_TRY(arrow_agrees(cx, p->dir, group, file, &agrees));
+    if (!agrees) {
+        *why = TN_STR("a duration has another unit, or is a plain number, by its ARROW:schema");
+        goto done;
+    }
     if (has_schema(group, file->schema))
-        return TARN_OK;
+        goto done;
     schemas = tn_arena_array(cx, &scratch, group->schema_count + 1, sizeof *schemas);
     if (schemas == NULL)
         return TARN_E_NOMEM;

@@ -82,7 +82,7 @@ done:
 
 /* Spark's keys, ARROW:schema and the like for the output, and a mark for the next merge. */
 static int add_keys(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition *partition,
-                    const tn_merge_group *group, bool same_shape, tn_task_rewrite *task)
+                    const tn_merge_group *group, const tn_unified *unified, tn_task_rewrite *task)
 {
     const tn_dir *dir = p->dir;
     const tn_dir_keys **sets = tn_arena_array(cx, p->arena, group->file_count, sizeof *sets);
@@ -104,7 +104,7 @@ static int add_keys(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition *p
         sets[count] = &dir->key_sets[file->keys];
         writers[count++] = file->created_by;
     }
-    TN_TRY(tn_unify_footer_keys(cx, p->arena, sets, writers, count, same_shape, &keys));
+    TN_TRY(tn_unify_footer_keys(cx, p->arena, sets, writers, count, unified, &keys));
     for (size_t i = 0; i < keys.note_count; i++)
         TN_TRY(tn_merge_note_add(cx, p, TN_NOTE_CHANGED, partition->path, "%.*s",
                                  TN_STR_ARG(keys.notes[i])));
@@ -323,7 +323,7 @@ int tn_merge_add_tasks(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition
     common.mappings = unified.mappings;
     common.mapping_count = group->schema_count;
     common.leaf_count = unified.leaf_count;
-    TN_TRY(add_keys(cx, p, partition, group, unified.same_shape, &common));
+    TN_TRY(add_keys(cx, p, partition, group, &unified, &common));
     TN_TRY(add_bloom(cx, p, group, &unified, mapping, &common));
     TN_TRY(tn_merge_cut_files(cx, p->arena, group, group->outputs, shares));
     if (out->output_count != 0)

@@ -371,6 +371,7 @@ static int publish(tarn_cx *cx, unify *u, tn_unified *out)
         return TARN_E_NOMEM;
     made.element_count = u->node_count;
     made.leaf_count = u->leaf_count;
+    made.mapping_count = u->count;
     for (size_t i = 0; i < u->count; i++) {
         made.mappings[i] = tn_arena_array(cx, u->arena, u->leaf_count, sizeof(tn_leaf_source));
         if (made.mappings[i] == NULL)

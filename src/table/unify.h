@@ -18,6 +18,7 @@ typedef struct tn_unified {
     tn_str bytes; /* Thrift bytes of a footer that holds nothing else */
     size_t leaf_count;
     tn_leaf_source **mappings; /* input -> one per output leaf */
+    size_t mapping_count;      /* as many as inputs */
     bool same_shape; /* every input has the output's leaves, in its order and without a cast */
 } tn_unified;
 
@@ -48,9 +49,20 @@ bool tn_unify_calendars_agree(const tn_dir_schema *schema, const tn_calendars *a
 /* A merged file says by this footer key for which target size it was made. */
 #define TN_UNIFY_MERGE_KEY "tarn.merge"
 
+/* Arrow's own types ("ARROW:schema" of the footer keys; {NULL, 0}: none) of two files: false where
+ * a column's values would change their meaning under the other's type, as durations of another unit
+ * do. */
+tn_str tn_unify_arrow_of(const tn_dir_keys *keys);
+int tn_unify_arrow_agrees(tarn_cx *cx, tn_str a, tn_str b, bool *agrees);
+/* The Arrow types for `unified`, made of those of its inputs, column by column; empty where they
+ * say different things, or one has none. */
+int tn_unify_arrow(tarn_cx *cx, tn_arena *arena, const tn_str *inputs, size_t count,
+                   const tn_unified *unified, tn_str *out);
+
 /* Footer keys for a file made of inputs with these key sets and writers, in their order. Keys that
- * describe the schema are kept when all inputs have them equal and `same_shape` (equal columns in
- * equal order); others when equal, else the first value. *notes: a sentence for each key that is
+ * describe the schema are kept when all inputs have them equal and `unified` has their shape (equal
+ * columns in equal order), Arrow's is made anew if it can be; others when equal, else the first
+ * value. *notes: a sentence for each key that is
  * not carried over as all inputs had it. */
 typedef struct tn_unify_keys {
     tn_key_value *values;
@@ -59,7 +71,7 @@ typedef struct tn_unify_keys {
     size_t note_count;
 } tn_unify_keys;
 int tn_unify_footer_keys(tarn_cx *cx, tn_arena *arena, const tn_dir_keys *const *inputs,
-                         const tn_str *created_by, size_t count, bool same_shape,
+                         const tn_str *created_by, size_t count, const tn_unified *unified,
                          tn_unify_keys *out);
 
 #endif

@@ -110,7 +110,7 @@ typedef struct gather {
     const tn_dir_keys *const *inputs;
     const tn_str *created_by;
     size_t count;
-    bool same_shape;
+    const tn_unified *unified;
     size_t unit_from; /* the input whose Spark unit is kept; count: none */
     tn_unify_keys out;
 } gather;
@@ -121,10 +121,29 @@ static int note(tarn_cx *cx, gather *g, tn_str key, const char *what)
                           "footer key \"%.*s\": %s", TN_STR_ARG(key), what);
 }
 
+/* Arrow's types for the merged file; false where they cannot be made. */
+static int gather_arrow(tarn_cx *cx, gather *g, bool *made)
+{
+    tn_str *values = tn_arena_array(cx, g->arena, g->count, sizeof *values), value;
+    int rc = TARN_OK;
+
+    if (values == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < g->count; i++)
+        values[i] = tn_unify_arrow_of(g->inputs[i]);
+    TN_TRY(tn_unify_arrow(cx, g->arena, values, g->count, g->unified, &value));
+    *made = value.len != 0;
+    if (*made)
+        g->out.values[g->out.count++] = (tn_key_value){TN_STR("ARROW:schema"), value, true};
+done:
+    return rc;
+}
+
 static int gather_key(tarn_cx *cx, gather *g, const tn_key_value *first)
 {
     bool differs = false, missing = false;
-    bool describes = among(first->key, describing);
+    bool describes = among(first->key, describing), made = false;
+    int rc = TARN_OK;
 
     for (size_t i = 0; i < g->count; i++) {
         const tn_key_value *other = find(g->inputs[i], first->key);
@@ -134,11 +153,18 @@ static int gather_key(tarn_cx *cx, gather *g, const tn_key_value *first)
         else if (other->has_value != first->has_value || !tn_str_equal(other->value, first->value))
             differs = true;
     }
-    if (describes && (differs || missing || !g->same_shape))
-        return note(cx, g, first->key, "dropped, the inputs differ in it or in their columns");
+    if (describes && (differs || missing || !g->unified->same_shape)) {
+        if (tn_str_is(first->key, "ARROW:schema"))
+            TN_TRY(gather_arrow(cx, g, &made));
+        if (!made)
+            rc = note(cx, g, first->key, "dropped, the inputs differ in it or in their columns");
+        goto done;
+    }
     g->out.values[g->out.count++] = *first;
-    return differs ? note(cx, g, first->key, "the inputs differ, the first one's value is kept")
-                   : TARN_OK;
+    if (differs)
+        rc = note(cx, g, first->key, "the inputs differ, the first one's value is kept");
+done:
+    return rc;
 }
 
 static bool add_writer(tn_buf *text, tn_str writer)
@@ -195,14 +221,14 @@ done:
 }
 
 int tn_unify_footer_keys(tarn_cx *cx, tn_arena *arena, const tn_dir_keys *const *inputs,
-                         const tn_str *created_by, size_t count, bool same_shape,
+                         const tn_str *created_by, size_t count, const tn_unified *unified,
                          tn_unify_keys *out)
 {
     gather g = {.arena = arena,
                 .inputs = inputs,
                 .created_by = created_by,
                 .count = count,
-                .same_shape = same_shape,
+                .unified = unified,
                 .unit_from = count};
     tn_map seen = {0};
     size_t total = 1;

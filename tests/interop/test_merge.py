@@ -541,6 +541,26 @@ def test_arrow_types_survive(tarn, tmp_path):
     assert pq.ParquetFile(files(tmp_path)[0]).read().schema.equals(table.schema)
 
 
+def test_arrow_types_survive_columns_that_come_and_go(tarn, tmp_path):
+    zone = pa.timestamp("us", "Europe/Berlin")
+    write(tmp_path / "1.parquet", pa.table({"z": pa.array([1], zone), "s": pa.array(["x"], pa.large_string())}))
+    write(tmp_path / "2.parquet", pa.table({"d": pa.array([5], pa.duration("ms")), "z": pa.array([2], zone)}))
+    merge(tarn, tmp_path)
+    found = pq.ParquetFile(files(tmp_path)[0]).read()
+    assert found.schema.names == ["z", "s", "d"]
+    assert found.schema.types == [zone, pa.large_string(), pa.duration("ms")]
+    assert found.column("z").cast(pa.int64()).to_pylist() == [1, 2]
+    assert found.column("d").cast(pa.int64()).to_pylist() == [None, 5]
+
+
+def test_durations_of_other_units_are_not_mixed(tarn, tmp_path):
+    for i, kind in enumerate([pa.duration("s"), pa.duration("ms"), pa.int64(), pa.duration("ms")]):
+        write(tmp_path / f"{i}.parquet", pa.table({"d": pa.array([5], kind)}))
+    merge(tarn, tmp_path)
+    assert sorted(str(pq.ParquetFile(f).schema_arrow.types[0]) for f in files(tmp_path)) == \
+        ["duration[ms]", "duration[s]", "int64"]
+
+
 def test_side_files_that_would_lie_go(tarn, tmp_path):
     for i in range(2):
         write(tmp_path / "p=1" / f"{i}.parquet", pa.table({"i": [i]}))
@@ -681,6 +701,17 @@ def test_bytes_limit_takes_the_worst_first(tarn, tmp_path):
     assert len([n for n in found["notes"] if n["kind"] == "later"]) == 2
     merge(tarn, tmp_path / "t")
     assert all(len(files(tmp_path / "t" / p)) == 1 for p in ("p=1", "p=2", "p=3"))
+
+
+def test_a_time_limit_ends_after_whole_partitions(tarn, tmp_path):
+    for part in ("p=1", "p=2", "p=3"):
+        for i in range(3):
+            write(tmp_path / "t" / part / f"{i}.parquet", pa.table({"i": list(range(1000))}), compression="none")
+    size = sum(os.path.getsize(f) for f in files(tmp_path / "t/p=1"))
+    found = merge(tarn, tmp_path / "t", "--rate", str(size), "--time-limit", "500ms")
+    assert found["done"] == 1 and found["skipped"] == 2 and "time limit" in found["stopped"]
+    assert found["ms"] >= 900
+    assert merge(tarn, tmp_path / "t")["done"] == 2
 
 
 def test_the_after_command_runs_per_partition(tarn, tmp_path):

@@ -295,10 +295,11 @@ static void test_unify__footer_keys(void **state)
     const tn_str writers[2] = {TN_STR("tarn"), TN_STR("w2")};
     tarn_cx *cx = tarn_cx_open(NULL);
     tn_arena arena = {0};
+    tn_unified unified = {.same_shape = true};
     tn_unify_keys out;
 
     (void)state;
-    assert_ok(cx, tn_unify_footer_keys(cx, &arena, inputs, writers, 2, true, &out));
+    assert_ok(cx, tn_unify_footer_keys(cx, &arena, inputs, writers, 2, &unified, &out));
     assert_int_equal(out.count, 5);
     assert_true(tn_str_is(out.values[0].value, "1"));
     assert_true(tn_str_is(out.values[1].key, "ARROW:schema"));
@@ -306,7 +307,8 @@ static void test_unify__footer_keys(void **state)
     assert_true(tn_str_is(out.values[3].key, "org.apache.spark.legacyDateTime"));
     assert_true(tn_str_is(out.values[4].value, "w0\nw2"));
     assert_int_equal(out.note_count, 1);
-    assert_ok(cx, tn_unify_footer_keys(cx, &arena, inputs, writers, 2, false, &out));
+    unified.same_shape = false;
+    assert_ok(cx, tn_unify_footer_keys(cx, &arena, inputs, writers, 2, &unified, &out));
     assert_int_equal(out.count, 4);
     assert_int_equal(out.note_count, 2);
     tn_arena_clear(&arena);
