@@ -36,8 +36,10 @@ typedef struct tn_change {
     tn_change_file *leaving, *entering, *kept; /* kept: files that the new directory shares */
     size_t leaving_count, entering_count, kept_count;
 
-    uint64_t newcomers; /* carried over; not recorded */
-    tn_str note;        /* what the user should know of a change that went well; not recorded */
+    /* Not recorded: */
+    uint64_t newcomers; /* carried over */
+    int failure;        /* why it went back, when a step failed */
+    tn_str note;        /* what the user should know */
 } tn_change;
 
 /* Makes the change visible. On success its old files are where they belong (removed, or kept with a

@@ -388,6 +388,53 @@ done:
     return rc;
 }
 
+/* Another program removed or replaced the directory, or wrote into the new one while it was in use.
+ * What lies in staging may be the only copy of something: it goes under a name that is never swept.
+ */
+static int put_aside(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change, tn_str fresh,
+                     bool found)
+{
+    tn_str name = TN_STR("aside"), aside;
+    tn_stat stat;
+    bool taken;
+    int rc;
+
+    TN_TRY(tn_change_find_in(cx, store, arena, change->staging, name, &taken, &stat));
+    if (taken)
+        TN_TRY(tn_change_free_name(cx, store, arena, change->staging, name, &name));
+    TN_TRY(tn_path_join(cx, arena, change->staging, name, &aside));
+    TN_TRY(tn_change_say(cx, arena, change,
+                         "%.*s was changed by another program during the swap; what is left of "
+                         "the swap is in %.*s: look at it, then remove it",
+                         TN_STR_ARG(change->directory), TN_STR_ARG(aside)));
+    if (found)
+        TN_TRY(tn_store_rename(cx, store, fresh, aside, false));
+    TN_TRY(tn_store_sync_dir(cx, store, change->staging));
+    TN_TRY(tn_change_drop(cx, store, change));
+done:
+    return rc;
+}
+
+/* A kept file that another program replaced while the new directory was in use: the old directory
+ * gets the new version, if it still has the old one. */
+static int bring_replaced(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change,
+                          tn_str fresh, const tn_entry *entry, const tn_change_file *kept)
+{
+    tn_str from, to;
+    tn_stat stat;
+    bool found;
+    int rc;
+
+    TN_TRY(tn_change_find_in(cx, store, arena, change->directory, entry->name, &found, &stat));
+    if (!found || stat.inode != kept->inode)
+        goto done;
+    TN_TRY(tn_path_join(cx, arena, fresh, entry->name, &from));
+    TN_TRY(tn_path_join(cx, arena, change->directory, entry->name, &to));
+    TN_TRY(tn_store_rename(cx, store, from, to, true));
+done:
+    return rc;
+}
+
 /* The directory is the old one: S/new, if it is there, is not in use. It may have been for a moment
  * (step 5, back), so what others put into it is carried. */
 static int take_apart(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change,
@@ -407,14 +454,25 @@ static int take_apart(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *
         TN_TRY(index_names(cx, &map, change->entering, change->entering_count, ENTERING));
         TN_TRY(tn_store_list(cx, store, fresh, arena, &entries, &count));
         for (size_t i = 0; i < count; i++) {
-            if (tn_map_find(&map, entries[i].name) != NULL)
+            const size_t *value = tn_map_find(&map, entries[i].name);
+
+            if (value != NULL && *value % ROLES == KEPT &&
+                change->kept[*value / ROLES].inode != entries[i].stat.inode)
+                TN_TRY(bring_replaced(cx, store, arena, change, fresh, &entries[i],
+                                      &change->kept[*value / ROLES]));
+            if (value != NULL)
                 continue;
             TN_TRY(carry(cx, store, arena, change, fresh, &entries[i]));
             TN_TRY(tn_path_join(cx, arena, fresh, entries[i].name, &path));
             TN_TRY(tn_store_sync_dir(cx, store, change->directory));
             TN_TRY(tn_change_remove(cx, store, path));
         }
-        TN_TRY(tn_change_exchange_discard(cx, store, arena, change));
+        rc = tn_change_exchange_discard(cx, store, arena, change);
+        if (rc == TARN_E_CONFLICT) {
+            TN_TRY(put_aside(cx, store, arena, change, fresh, true));
+            goto done;
+        }
+        TN_TRY(rc);
     }
     TN_TRY(tn_change_drop(cx, store, change));
 done:
@@ -444,12 +502,7 @@ int tn_change_exchange_settle(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_
         goto done;
     }
     if (!found || now.inode != change->new_inode) {
-        /* Whatever lies in staging stays there: it may be the only copy of something. */
-        TN_TRY(tn_change_say(cx, arena, change,
-                             "%.*s was removed or replaced by another program; what is left of "
-                             "the swap is in %.*s: look at it, then remove it",
-                             TN_STR_ARG(change->directory), TN_STR_ARG(fresh)));
-        TN_TRY(tn_change_drop(cx, store, change));
+        TN_TRY(put_aside(cx, store, arena, change, fresh, found_other));
         goto done;
     }
     if (!found_other) { /* somebody removed the old directory from staging */

@@ -220,6 +220,37 @@ done:
     return rc;
 }
 
+static int go_forward(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change, bool *fit)
+{
+    int rc;
+
+    TN_TRY(check_fit(cx, store, arena, change, fit));
+    if (*fit)
+        TN_TRY(move_out(cx, store, arena, change, fit));
+    if (*fit)
+        TN_TRY(move_in(cx, store, arena, change));
+done:
+    return rc;
+}
+
+/* A step failed, for want of rights perhaps: back, then, if that can be done. The record says BEGUN
+ * again first: one that says DONE may have reached the disk although putting it failed. Where not
+ * even this works, the record stays for the next run, and the failure is returned. */
+static int give_up(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change, int failure)
+{
+    char text[TN_ERROR_TEXT_MAX];
+
+    memcpy(text, tarn_cx_error(cx), sizeof text);
+    if (failure == TARN_E_NOMEM ||
+        tn_change_record_put(cx, store, change, change->record) != TARN_OK ||
+        move_back(cx, store, arena, change) != TARN_OK)
+        return tn_fail(cx, failure, "%s", text);
+    tn_cx_forget(cx);
+    change->failure = failure;
+    change->note = (tn_str){"", 0};
+    return tn_change_say(cx, arena, change, "%s", text);
+}
+
 int tn_change_rename_settle(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change,
                             bool *completed)
 {
@@ -241,15 +272,12 @@ int tn_change_rename_settle(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_ch
         TN_TRY(tn_change_drop(cx, store, change));
         goto done;
     }
-    TN_TRY(check_fit(cx, store, arena, change, &fit));
-    if (fit)
-        TN_TRY(move_out(cx, store, arena, change, &fit));
-    if (!fit) {
+    rc = go_forward(cx, store, arena, change, &fit);
+    if (rc != TARN_OK)
+        TN_TRY(give_up(cx, store, arena, change, rc));
+    else if (!fit)
         TN_TRY(move_back(cx, store, arena, change));
-        goto done;
-    }
-    TN_TRY(move_in(cx, store, arena, change));
-    *completed = true;
+    *completed = change->state == TN_CHANGE_DONE;
 done:
     return rc;
 }
@@ -345,6 +373,8 @@ int tn_change_rename(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *c
         TN_FAIL(answer, "%s", text);
     }
     TN_TRY(tn_change_rename_settle(cx, store, arena, change, &completed));
+    if (!completed && change->failure != TARN_OK)
+        TN_FAIL(change->failure, "%.*s", TN_STR_ARG(change->note));
     if (!completed)
         TN_FAIL(TARN_E_CONFLICT, "%.*s: %.*s", TN_STR_ARG(change->directory),
                 TN_STR_ARG(change->note));

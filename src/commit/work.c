@@ -2,7 +2,10 @@
  * I1: the lock is held before anything else in the directory is looked at, and let go last.
  * I2: two runs over one root exclude each other even when they use different work directories: each
  *     takes its own lock first and then looks at the other's.
- * I3: sweeping removes only files that tarn staged and links to files that live on elsewhere. */
+ * I3: sweeping removes only files that tarn staged and links that it made; it comes after all
+ *     records are settled, and what a record could not settle has been put aside under another
+ * name.
+ */
 #include "commit/work.h"
 
 #include <assert.h>
@@ -208,12 +211,12 @@ done:
     return rc;
 }
 
-/* A directory that was being built: links to files that live elsewhere go (I3). Symbolic links go
- * when nothing but them is left. */
+/* Without a record this directory was never in use: its names are links that tarn made, perhaps the
+ * last ones to files that somebody has removed since. */
 int tn_work_sweep_new(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str staging)
 {
     tn_entry *entries;
-    size_t count, left = 0;
+    size_t count;
     tn_str path, name;
     int rc;
 
@@ -225,17 +228,7 @@ int tn_work_sweep_new(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str stag
     }
     TN_TRY(rc);
     for (size_t i = 0; i < count; i++) {
-        if (entries[i].stat.link)
-            continue;
-        if (entries[i].stat.kind != TN_ENTRY_FILE || entries[i].stat.links < 2) {
-            left++;
-            continue;
-        }
-        TN_TRY(tn_path_join(cx, arena, path, entries[i].name, &name));
-        TN_TRY(tn_change_remove(cx, store, name));
-    }
-    for (size_t i = 0; i < count && left == 0; i++) {
-        if (!entries[i].stat.link)
+        if (entries[i].stat.kind == TN_ENTRY_DIR && !entries[i].stat.link)
             continue;
         TN_TRY(tn_path_join(cx, arena, path, entries[i].name, &name));
         TN_TRY(tn_change_remove(cx, store, name));

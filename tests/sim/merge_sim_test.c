@@ -239,6 +239,7 @@ struct intrusion {
     struct world *w;
     enum rival rival;
     uint64_t at;
+    bool again;
 };
 
 static void intrude(void *arg, uint64_t call)
@@ -247,6 +248,11 @@ static void intrude(void *arg, uint64_t call)
 
     if (call == intrusion->at)
         world_rival(intrusion->w, intrusion->rival);
+    if (intrusion->rival == RIVAL_BOTH && !intrusion->again &&
+        world_has(intrusion->w, ROOT "/dt=1/merged-1.parquet")) {
+        intrusion->again = true;
+        world_rival(intrusion->w, RIVAL_CHANGES_OTHER);
+    }
 }
 
 /* A rival at work before one call of a run, which may crash. */
@@ -254,7 +260,7 @@ static void intrude_once(enum way way, enum rival rival, uint64_t at, uint64_t c
                          uint64_t seed)
 {
     struct world w;
-    struct intrusion intrusion = {&w, rival, at};
+    struct intrusion intrusion = {&w, rival, at, false};
     tn_partition_report report = {0};
     uint64_t calls;
     char label[140];

@@ -357,6 +357,7 @@ enum rival {
     RIVAL_CHANGES_OTHER,
     RIVAL_REMOVES_OTHER,
     RIVAL_ADDS_DIRECTORY,
+    RIVAL_BOTH, /* changes an input and then, each time it sees the new directory, another file */
     RIVAL_COUNT
 };
 
@@ -415,6 +416,9 @@ static inline void world_rival(struct world *w, enum rival rival)
         world_put_rows(w, TN_STR(ROOT "/dt=1/late=1/x.parquet"), 1);
         if (tn_store_sync_dir(w->cx, w->memory, TN_STR(ROOT "/dt=1")) != TARN_OK)
             abort();
+        break;
+    case RIVAL_BOTH:
+        world_rival_changes(w, ROOT "/dt=1/b.parquet");
         break;
     case RIVAL_COUNT:
         break;

@@ -1,0 +1,258 @@
+"""Merges on a real disk that end badly: killed, disk full, read-only, without rights, over mounts.
+
+Rows are counted with pyarrow, file by file, as a reader that lists the directory would.
+"""
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+FULL = bool(os.environ.get("TARN_FULL"))
+ROOT = os.geteuid() == 0
+
+
+def write_fragments(directory, first, files=6, rows=5):
+    directory.mkdir(parents=True, exist_ok=True)
+    for i in range(files):
+        start = first + i * rows
+        table = pa.table({"id": pa.array(range(start, start + rows), pa.int64()),
+                          "text": [f"row {n}" for n in range(start, start + rows)]})
+        pq.write_table(table, directory / f"part-{i:05d}.parquet")
+
+
+def make_table(root, partitions=4, files=6, rows=5):
+    for p in range(partitions):
+        write_fragments(root / f"dt=2024-05-{p + 1:02d}", p * 1000, files, rows)
+    return ids(root)
+
+
+def data_files(root):
+    return [p for p in root.rglob("*.parquet") if p.is_file()]
+
+
+def ids(root):
+    """Every row below the root, hidden folders too: some readers look there."""
+    found = []
+    for path in data_files(root):
+        found += pq.ParquetFile(path).read(columns=["id"])["id"].to_pylist()
+    return sorted(found)
+
+
+def nothing_left(root):
+    beside = root.parent / f".{root.name}.tarn"
+    return not beside.exists() and not (root / ".tarn").exists()
+
+
+@pytest.fixture
+def fast_dir(tmp_path):
+    """In memory where there is some: syncing costs nothing there, so a kill can hit every step."""
+    base = pathlib.Path("/dev/shm")
+    if not os.access(base, os.W_OK):
+        yield tmp_path
+        return
+    path = base / f"tarn-survival-{os.getpid()}"
+    path.mkdir()
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def mounted(tmp_path):
+    """mount(kind, options) gives a fresh mount point; skipped where mounting is not allowed."""
+    points = []
+
+    def mount(point, *words):
+        point.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(["mount", *words, str(point)], capture_output=True, text=True)
+        if done.returncode != 0:
+            pytest.skip(f"cannot mount here: {done.stderr.strip()}")
+        points.append(point)
+        return point
+
+    yield mount
+    for point in reversed(points):
+        subprocess.run(["umount", "-l", str(point)], check=False)
+
+
+def test_kill_at_random_moments(tarn_bin, tarn, fast_dir):
+    seed = int(os.environ.get("TARN_SEED", "0")) or random.randrange(1, 1 << 30)
+    print(f"TARN_SEED={seed}")
+    dice = random.Random(seed)
+    root = fast_dir / "events"
+    want = make_table(root)
+    began = time.monotonic()
+    tarn("merge", root)
+    usual = time.monotonic() - began
+    for round_ in range(300 if FULL else 40):
+        shutil.rmtree(root)
+        want = make_table(root)
+        process = subprocess.Popen([tarn_bin, "merge", str(root)], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(dice.uniform(0, usual * 1.1))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        # By exchange no reader sees a third state, recovered or not.
+        assert ids(root) == want, f"seed {seed}, round {round_}: after the kill"
+        tarn("merge", root)
+        assert ids(root) == want, f"seed {seed}, round {round_}: after the next run"
+        assert len(data_files(root)) == 4
+        assert nothing_left(root)
+
+
+def test_kill_at_random_moments_through_the_journal(tarn_bin, tarn, fast_dir):
+    """The partition with a sub-directory goes by renames: right after the next run."""
+    seed = int(os.environ.get("TARN_SEED", "0")) or random.randrange(1, 1 << 30)
+    print(f"TARN_SEED={seed}")
+    dice = random.Random(seed)
+    root = fast_dir / "events"
+    for round_ in range(300 if FULL else 30):
+        shutil.rmtree(root, ignore_errors=True)
+        write_fragments(root / "dt=1", 0)
+        write_fragments(root / "dt=1" / "hr=2", 1000)
+        want = ids(root)
+        process = subprocess.Popen([tarn_bin, "merge", str(root)], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(dice.uniform(0, 0.12))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        tarn("merge", root)
+        assert ids(root) == want, f"seed {seed}, round {round_}"
+        assert len(data_files(root)) == 2
+        assert nothing_left(root)
+
+
+def test_full_disk(tarn_bin, tarn, tmp_path, mounted):
+    disk = mounted(tmp_path / "disk", "-t", "tmpfs", "-o", "size=600k", "tmpfs")
+    root = disk / "events"
+    rows = 1200
+    for p in range(2):
+        write_fragments(root / f"dt={p}", p * 100000, files=4, rows=rows)
+    want = ids(root)
+    ballast = disk / "ballast"
+    free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
+    ballast.write_bytes(b"x" * max(0, free - 12288))
+    done = subprocess.run([tarn_bin, "merge", str(root)], capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "space" in done.stdout + done.stderr
+    assert ids(root) == want
+    ballast.unlink()
+    tarn("merge", root)
+    assert ids(root) == want
+    assert len(data_files(root)) == 2
+    assert nothing_left(root)
+
+
+def test_read_only_mount(tarn_bin, tarn, tmp_path, mounted):
+    disk = mounted(tmp_path / "disk", "-t", "tmpfs", "tmpfs")
+    root = disk / "events"
+    want = make_table(root, 1)
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    done = subprocess.run([tarn_bin, "merge", str(root)], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "events" in done.stderr and "write" in done.stderr
+    subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+    assert ids(root) == want
+    tarn("merge", root)
+    assert ids(root) == want and nothing_left(root)
+
+
+@pytest.mark.skipif(not ROOT, reason="needs root to become somebody else")
+def test_without_rights(tarn_bin, tmp_path_factory):
+    base = pathlib.Path("/tmp") / f"tarn-rights-{os.getpid()}"
+    base.mkdir(mode=0o755)
+    binary = base / "tarn"
+    try:
+        shutil.copy(tarn_bin, binary)
+        root = base / "lake" / "events"
+        want = make_table(root, 2)
+        run = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(binary), "merge",
+               str(root)]
+        # Nothing may be written: refused, untouched.
+        done = subprocess.run(run, capture_output=True, text=True)
+        assert done.returncode == 1, done.stdout
+        assert "nothing was touched" in done.stderr or "permission denied" in done.stderr
+        assert ids(root) == want and nothing_left(root)
+        # One partition is closed: the other is done, and the exit status says so.
+        for path in [root, *root.rglob("*")]:
+            os.chown(path, 65534, 65534)
+        closed = root / "dt=2024-05-02"
+        os.chown(closed, 0, 0)
+        os.chmod(closed, 0o755)
+        done = subprocess.run(run, capture_output=True, text=True)
+        assert ids(root) == want
+        assert len(list((root / "dt=2024-05-01").glob("*.parquet"))) == 1, done.stderr
+        assert len(list(closed.glob("*.parquet"))) == 6
+        assert done.returncode == 1
+        assert "dt=2024-05-02" in done.stdout + done.stderr
+        # The lake above cannot be written, so work was inside, and is gone.
+        assert nothing_left(root)
+    finally:
+        shutil.rmtree(base)
+
+
+def test_mount_point_inside(tarn, tmp_path, mounted):
+    root = tmp_path / "events"
+    write_fragments(root / "dt=1", 0)
+    mounted(root / "dt=2", "-t", "tmpfs", "tmpfs")
+    write_fragments(root / "dt=2", 1000)
+    want = ids(root)
+    tarn("merge", root)
+    assert ids(root) == want
+    assert len(data_files(root)) == 2
+    assert nothing_left(root) and not (root / "dt=2" / ".tarn").exists()
+
+
+def test_root_is_a_mount_point(tarn, tmp_path, mounted):
+    root = mounted(tmp_path / "events", "-t", "tmpfs", "tmpfs")
+    want = make_table(root, 2)
+    write_fragments(root, 50000)
+    want = ids(root)
+    tarn("merge", root)
+    assert ids(root) == want
+    assert len(data_files(root)) == 3
+    assert nothing_left(root)
+
+
+def test_undo_after_keeping(tarn, tmp_path):
+    root = tmp_path / "events"
+    want = make_table(root, 2)
+    before = {p.relative_to(root): p.read_bytes() for p in data_files(root)}
+    tarn("merge", root, "--keep-old", "1h")
+    assert len(data_files(root)) == 2 and ids(root) == want
+    tarn("merge", root, "--undo")
+    assert {p.relative_to(root): p.read_bytes() for p in data_files(root)} == before
+    assert nothing_left(root)
+
+
+def test_a_writer_at_work(tarn_bin, tmp_path):
+    """Files keep arriving while merges run: none is lost, none doubled."""
+    root = tmp_path / "events"
+    write_fragments(root / "dt=1", 0)
+    want = ids(root)
+    for round_ in range(60 if FULL else 12):
+        process = subprocess.Popen([tarn_bin, "merge", str(root)], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        n = 0
+        while process.poll() is None:
+            first = 10000 + round_ * 1000 + n * 2
+            table = pa.table({"id": pa.array([first, first + 1], pa.int64()), "text": ["a", "b"]})
+            temporary = root / "dt=1" / f"_w{round_}-{n}.tmp"
+            try:
+                pq.write_table(table, temporary)
+                os.rename(temporary, root / "dt=1" / f"w{round_}-{n}.parquet")
+            except FileNotFoundError:
+                # The directory was exchanged between the two: the writer tries again, as writers do.
+                n += 1
+                continue
+            want += [first, first + 1]
+            n += 1
+            time.sleep(0.002)
+        assert process.returncode in (0, 1, 4)
+    assert sorted(want) == ids(root)
