@@ -164,7 +164,7 @@ static int conflict(unifier *u, const struct ArrowSchema *a, const struct ArrowS
     tn_type_print(&a_type, a);
     tn_type_print(&b_type, b);
     rc =
-        tn_fail(u->cx, TARN_E_INVALID,
+        tn_fail(u->cx, TARN_E_UNSUPPORTED,
                 "column \"%.*s\" is %.*s in %.*s and %.*s in %.*s, which have no common type; read "
                 "the files apart, or leave the column out",
                 TN_STR_ARG(tn_buf_view(&u->path)), TN_STR_ARG(tn_buf_view(&a_type)),

@@ -16,7 +16,7 @@
 #include "batch/rows.h"
 
 /* Columns of `a` in their order, then those only `b` has. Names match exactly, else without regard
- * to case if unique; the name of `a` stays. INVALID when a column has no common type: the text
+ * to case if unique; the name of `a` stays. UNSUPPORTED when a column has no common type: the text
  * names the column, both types, and a_name and b_name where they are. *out is the caller's. */
 int tn_unify_fields(tarn_cx *cx, const struct ArrowSchema *a, tn_str a_name,
                     const struct ArrowSchema *b, tn_str b_name, struct ArrowSchema *out);

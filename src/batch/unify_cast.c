@@ -126,7 +126,7 @@ static int cast_float(tarn_cx *cx, const pair *p, const struct ArrowArray *array
             continue;
         value = number_at(p, array, array->offset + i, &exact);
         if (!exact)
-            TN_FAIL(TARN_E_INVALID,
+            TN_FAIL(TARN_E_UNSUPPORTED,
                     "column \"%s\": the integer in row %lld of the batch has no equal as double; "
                     "read the files apart, or leave the column out",
                     p->to->name, (long long)i);
@@ -173,7 +173,7 @@ static int cast_decimal(tarn_cx *cx, const pair *p, const struct ArrowArray *arr
         for (int32_t s = p->from_type.scale; s < p->to_type.scale; s++)
             fits = fits && multiply_int256(to, width);
         if (!fits)
-            TN_FAIL(TARN_E_INVALID, "column \"%s\": a decimal does not fit %d digits", p->to->name,
+            TN_FAIL(TARN_E_UNSUPPORTED, "column \"%s\": a decimal does not fit %d digits", p->to->name,
                     (int)p->to_type.precision);
     }
 done:
@@ -199,7 +199,7 @@ static int cast_unit(tarn_cx *cx, const pair *p, const struct ArrowArray *array,
             continue;
         value = int_at(p->from_type.kind, array->buffers[1], array->offset + i);
         if (__builtin_mul_overflow(value, factor, &value))
-            TN_FAIL(TARN_E_INVALID,
+            TN_FAIL(TARN_E_UNSUPPORTED,
                     "column \"%s\": a time does not fit the finer unit of other files; read the "
                     "files apart, or leave the column out",
                     p->to->name);

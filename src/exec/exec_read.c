@@ -390,7 +390,7 @@ int tn_exec_read_next(tarn_cx *cx, tn_exec_read *r, struct ArrowArray *out)
     tn_array_move(&made, out);
 done:
     /* The codec names the file; casts, which know only columns, do not. */
-    if (rc == TARN_E_INVALID && strstr(tarn_cx_error(cx), "column") == tarn_cx_error(cx))
+    if (rc == TARN_E_UNSUPPORTED && strstr(tarn_cx_error(cx), "column") == tarn_cx_error(cx))
         tn_fail_within(cx, rc, "%.*s", TN_STR_ARG(r->task->path));
     tn_array_release(&needed);
     tn_array_release(&made);

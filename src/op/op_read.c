@@ -238,7 +238,7 @@ static int name_conflict(tarn_cx *cx, opening *o, const shapes *s, size_t at,
         if (rc != TARN_OK)
             return rc;
     }
-    return TARN_E_INVALID;
+    return TARN_E_UNSUPPORTED;
 }
 
 static int unify_files(tarn_cx *cx, opening *o, const shapes *s, struct ArrowSchema *out)
@@ -250,7 +250,7 @@ static int unify_files(tarn_cx *cx, opening *o, const shapes *s, struct ArrowSch
     for (size_t i = 1; i < s->count; i++) {
         TN_TRY(tn_exec_read_schema(cx, o->read->store, s->files[i], &next));
         rc = tn_unify_fields(cx, &all, s->files[0], &next, s->files[i], &both);
-        if (rc == TARN_E_INVALID)
+        if (rc == TARN_E_UNSUPPORTED)
             rc = name_conflict(cx, o, s, i, &next);
         TN_TRY(rc);
         tn_field_release(&all);
@@ -452,6 +452,27 @@ done:
     return rc;
 }
 
+/* Gives a field the name it was asked for by: "a.b". */
+static int rename_field(tarn_cx *cx, struct ArrowSchema *field, tn_str name)
+{
+    struct ArrowSchema named = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_field_init(cx, &named, field->format, name, tn_field_nullable(field),
+                         (size_t)field->n_children));
+    if (field->dictionary != NULL) {
+        TN_TRY(tn_field_make_dictionary(cx, &named));
+        tn_field_move(field->dictionary, named.dictionary);
+    }
+    for (int64_t i = 0; i < field->n_children; i++)
+        tn_field_move(field->children[i], named.children[i]);
+    tn_field_release(field);
+    tn_field_move(&named, field);
+done:
+    tn_field_release(&named);
+    return rc;
+}
+
 static int make_result(tarn_cx *cx, opening *o, const tn_scan_project *project)
 {
     tn_read *read = o->read;
@@ -468,8 +489,10 @@ static int make_result(tarn_cx *cx, opening *o, const tn_scan_project *project)
             nullable = nullable || tn_field_nullable(field);
         }
         TN_TRY(tn_field_copy(cx, field, made));
-        if (project[i].path_count > 1 && nullable)
-            made->flags |= ARROW_FLAG_NULLABLE;
+        if (project[i].path_count > 1) {
+            made->flags |= nullable ? ARROW_FLAG_NULLABLE : 0;
+            TN_TRY(rename_field(cx, made, tn_str_of(o->options->columns[i])));
+        }
     }
 done:
     return rc;
