@@ -173,8 +173,8 @@ static int cast_decimal(tarn_cx *cx, const pair *p, const struct ArrowArray *arr
         for (int32_t s = p->from_type.scale; s < p->to_type.scale; s++)
             fits = fits && multiply_int256(to, width);
         if (!fits)
-            TN_FAIL(TARN_E_UNSUPPORTED, "column \"%s\": a decimal does not fit %d digits", p->to->name,
-                    (int)p->to_type.precision);
+            TN_FAIL(TARN_E_UNSUPPORTED, "column \"%s\": a decimal does not fit %d digits",
+                    p->to->name, (int)p->to_type.precision);
     }
 done:
     return rc;
