@@ -1,0 +1,196 @@
+#include "codec/parquet/file.h"
+#include "exec/exec.h"
+#include "io/store_fault.h"
+#include "io/store_memory.h"
+#include "plan/plan_merge.h"
+#include "unit/test.h"
+
+typedef struct job {
+    tarn_cx *cx;
+    tn_store *store;
+    tn_arena arena;
+    tn_dir dir;
+    tn_merge_plan plan;
+} job;
+
+static void put_golden(job *j, const char *name, const char *path)
+{
+    char source[512];
+    uint8_t bytes[65536];
+    tn_buf all = {0};
+    FILE *file;
+    size_t n;
+
+    snprintf(source, sizeof source, TARN_SOURCE_DIR "/tests/golden/parquet/%s", name);
+    file = fopen(source, "rb");
+    assert_non_null(file);
+    while ((n = fread(bytes, 1, sizeof bytes, file)) != 0)
+        tn_buf_add(&all, bytes, n);
+    fclose(file);
+    assert_ok(j->cx, tn_store_make_dirs(j->cx, j->store, tn_path_parent(tn_str_of(path))));
+    assert_ok(j->cx, tn_store_put(j->cx, j->store, tn_str_of(path), tn_buf_view(&all)));
+    tn_buf_clear(&all);
+}
+
+/* A plan over a directory that holds `name` twice. */
+static job job_open(const char *name, const tn_sort_key *sort)
+{
+    tarn_cx_options options = {.jobs = 2};
+    tn_merge_options merge = {.id = TN_STR("1"),
+                              .codec = TN_CODEC_KEEP,
+                              .verify_content = true,
+                              .sort = sort,
+                              .sort_count = sort != NULL};
+    job j = {.cx = tarn_cx_open(&options)};
+
+    assert_ok(j.cx, tn_store_memory_open(j.cx, &j.store));
+    put_golden(&j, name, "/t/a.parquet");
+    put_golden(&j, name, "/t/b.parquet");
+    assert_ok(j.cx, tn_dir_load(j.cx, j.store, TN_STR("/t"), NULL, &j.dir));
+    assert_ok(j.cx, tn_plan_merge(j.cx, &j.dir, &merge, &j.arena, &j.plan));
+    assert_int_equal(j.plan.task_count, 1);
+    return j;
+}
+
+static void job_close(job *j)
+{
+    tn_dir_clear(&j->dir);
+    tn_arena_clear(&j->arena);
+    tn_store_close(j->store);
+    tarn_cx_close(j->cx);
+}
+
+static void check_done(job *j, const tn_result *result)
+{
+    if (result->status != TARN_OK)
+        fail_msg("%.*s", TN_STR_ARG(result->text));
+    assert_int_equal(result->rows_in, j->plan.partitions[0].rows);
+    assert_int_equal(result->rows_out, result->rows_in);
+    assert_true(result->hashed);
+    assert_true(result->hash_in == result->hash_out);
+    assert_true(result->output_bytes > 0);
+}
+
+static void test_exec_rewrite__every_golden_file_doubles(void **state)
+{
+    static const char *const names[] = {"dictionary_fallback.parquet",
+                                        "flat_codecs.parquet",
+                                        "flat_delta_v2_zstd.parquet",
+                                        "flat_dictionary_v1_snappy.parquet",
+                                        "flat_split_v1.parquet",
+                                        "flat_index_v1_groups.parquet",
+                                        "int96.parquet",
+                                        "nested_dictionary_v2_zstd.parquet",
+                                        "nested_index_v2.parquet"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        job j = job_open(names[i], NULL);
+        tn_result first, second;
+
+        assert_ok(j.cx,
+                  tn_exec_task(j.cx, j.store, &j.plan.tasks[0], NULL, NULL, &j.arena, &first));
+        check_done(&j, &first);
+        assert_int_equal(first.rows_out, 2 * j.dir.partitions[0].files[0].rows);
+        /* A second try replaces the first and comes to the same. */
+        assert_ok(j.cx,
+                  tn_exec_task(j.cx, j.store, &j.plan.tasks[0], NULL, NULL, &j.arena, &second));
+        check_done(&j, &second);
+        assert_int_equal(first.output_bytes, second.output_bytes);
+        assert_true(first.hash_out == second.hash_out);
+        job_close(&j);
+    }
+}
+
+static void test_exec_rewrite__fails_with_a_text_at_every_store_call(void **state)
+{
+    job j = job_open("nested_index_v2.parquet", NULL);
+    uint64_t n = 1;
+    bool failed = true;
+
+    (void)state;
+    for (; failed; n++) {
+        tn_fault_plan fault = {.fail_at = n};
+        tn_arena arena = {0};
+        tn_store *store;
+        tn_result result;
+
+        assert_ok(j.cx, tn_store_fault_open(j.cx, j.store, &fault, &store));
+        assert_ok(j.cx, tn_exec_task(j.cx, store, &j.plan.tasks[0], NULL, NULL, &arena, &result));
+        failed = tn_store_fault_calls(store) >= n;
+        if (result.status != TARN_OK)
+            assert_true(result.text.len > 0);
+        else
+            check_done(&j, &result);
+        tn_store_close(store);
+        tn_arena_clear(&arena);
+    }
+    assert_true(n > 8);
+    {
+        tn_result result;
+
+        assert_ok(j.cx,
+                  tn_exec_task(j.cx, j.store, &j.plan.tasks[0], NULL, NULL, &j.arena, &result));
+        check_done(&j, &result);
+    }
+    job_close(&j);
+}
+
+static void test_exec_rewrite__a_changed_input_is_a_conflict(void **state)
+{
+    job j = job_open("flat_plain_v1.parquet", NULL);
+    tn_result result;
+
+    (void)state;
+    put_golden(&j, "int96.parquet", "/t/b.parquet");
+    assert_ok(j.cx, tn_exec_task(j.cx, j.store, &j.plan.tasks[0], NULL, NULL, &j.arena, &result));
+    assert_int_equal(result.status, TARN_E_CONFLICT);
+    assert_non_null(strstr(result.text.ptr, "/t/b.parquet"));
+    job_close(&j);
+}
+
+static void test_exec_rewrite__a_task_that_does_not_fit_its_files_is_refused(void **state)
+{
+    job j = job_open("flat_plain_v1.parquet", NULL);
+    tn_task task = j.plan.tasks[0];
+    tn_leaf_source *mapping = task.rewrite.mappings[0];
+    tn_result result;
+
+    (void)state;
+    mapping[0].cast = TN_CAST_INT32_INT64;
+    mapping[1].cast = TN_CAST_FLOAT_DOUBLE;
+    assert_ok(j.cx, tn_exec_task(j.cx, j.store, &task, NULL, NULL, &j.arena, &result));
+    assert_int_not_equal(result.status, TARN_OK);
+    mapping[0].cast = mapping[1].cast = TN_CAST_NONE;
+    mapping[0].leaf = 5000;
+    assert_ok(j.cx, tn_exec_task(j.cx, j.store, &task, NULL, NULL, &j.arena, &result));
+    assert_int_equal(result.status, TARN_E_CONFLICT);
+    mapping[0].leaf = 0;
+    task.rewrite.groups[0].segments[0].rows += 1000;
+    assert_ok(j.cx, tn_exec_task(j.cx, j.store, &task, NULL, NULL, &j.arena, &result));
+    assert_int_equal(result.status, TARN_E_CONFLICT);
+    task.rewrite.groups[0].segments[0].rows -= 1000;
+    task.rewrite.output = TN_STR("/t/taken-for-data.parquet");
+    assert_ok(j.cx, tn_exec_task(j.cx, j.store, &task, NULL, NULL, &j.arena, &result));
+    assert_int_equal(result.status, TARN_E_INVALID);
+    job_close(&j);
+}
+
+static void test_exec_rewrite__sorted_rows_hash_the_same_in_any_order(void **state)
+{
+    job plain = job_open("flat_plain_v1.parquet", NULL);
+    tn_str column = plain.dir.schemas[0].elements[1].name;
+    tn_sort_key up = {.column = column}, down = {.column = column, .descending = true};
+    job a = job_open("flat_plain_v1.parquet", &up), b = job_open("flat_plain_v1.parquet", &down);
+    tn_result first, second;
+
+    (void)state;
+    assert_ok(a.cx, tn_exec_task(a.cx, a.store, &a.plan.tasks[0], NULL, NULL, &a.arena, &first));
+    check_done(&a, &first);
+    assert_ok(b.cx, tn_exec_task(b.cx, b.store, &b.plan.tasks[0], NULL, NULL, &b.arena, &second));
+    check_done(&b, &second);
+    assert_true(first.hash_out == second.hash_out);
+    job_close(&a);
+    job_close(&b);
+    job_close(&plain);
+}
