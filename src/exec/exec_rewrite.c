@@ -9,15 +9,19 @@
 #include <stdlib.h>
 
 #include "base/pool.h"
+#include "codec/parquet/arrow.h"
 #include "exec/exec.h"
 #include "exec/rewrite.h"
 
-tn_chunk_options tn_rewrite_chunk_options(const tn_task_rewrite *task, size_t leaf)
+tn_chunk_options tn_rewrite_chunk_options(const tn_rewrite *r, size_t leaf)
 {
+    const tn_task_rewrite *task = r->task;
+
     return (tn_chunk_options){
         .codec = task->codec,
         .level = task->level,
         .crc = task->crc,
+        .plain_bytes = r->plain_bytes[leaf],
         .bloom = task->bloom_leaf != NULL && task->bloom_leaf[leaf],
     };
 }
@@ -60,7 +64,7 @@ done:
 static int open_leaf(tarn_cx *cx, size_t leaf, void *arg)
 {
     leaf_work *work = arg;
-    tn_chunk_options options = tn_rewrite_chunk_options(work->r->task, leaf);
+    tn_chunk_options options = tn_rewrite_chunk_options(work->r, leaf);
 
     return tn_chunk_writer_open(cx, &work->r->schema.leaves[leaf], &options,
                                 &work->r->chunks[leaf]);
@@ -150,8 +154,12 @@ static int open_schema(tarn_cx *cx, tn_rewrite *r)
     r->maps = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->maps);
     r->chunks = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->chunks);
     r->encoded = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->encoded);
-    if (r->maps == NULL || r->chunks == NULL || r->encoded == NULL)
+    r->plain_bytes = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->plain_bytes);
+    if (r->maps == NULL || r->chunks == NULL || r->encoded == NULL || r->plain_bytes == NULL)
         return TARN_E_NOMEM;
+    for (size_t i = 0; i < task->key_count; i++)
+        if (tn_str_is(task->key_names[i], "ARROW:schema"))
+            TN_TRY(tn_arrow_dictionary_leaves(cx, task->key_values[i], &r->schema, r->plain_bytes));
     for (size_t l = 0; l < task->leaf_count; l++)
         r->maps[l].out = &r->schema.leaves[l];
     if (task->hash && task->sort_count == 0) {

@@ -19,13 +19,14 @@ typedef struct tn_rewrite {
     tn_leaf_hash *hashes;      /* per leaf; NULL: no hash is wanted */
     tn_chunk_writer **chunks;  /* per leaf, of the row group at work */
     tn_encoded_chunk *encoded; /* per leaf */
+    bool *plain_bytes;         /* per leaf: the output's ARROW:schema calls it a dictionary */
     _Atomic uint64_t read_bytes;
     uint64_t hash_in;
     int64_t rows_in;
     uint32_t row_groups;
 } tn_rewrite;
 
-tn_chunk_options tn_rewrite_chunk_options(const tn_task_rewrite *task, size_t leaf);
+tn_chunk_options tn_rewrite_chunk_options(const tn_rewrite *r, size_t leaf);
 /* Hands the chunks that `encoded` holds to the writer as a row group of `rows` rows. */
 int tn_rewrite_row_group(tarn_cx *cx, tn_rewrite *r, int64_t rows, const tn_sorting_column *sorting,
                          size_t sorting_count);

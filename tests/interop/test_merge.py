@@ -806,3 +806,18 @@ def test_files_of_other_projects(tarn, tmp_path, shared):
                 assert a.equals(b) or a.to_string(window=10**9) == b.to_string(window=10**9), (path, name)
         tried += 1
     assert tried > 20
+
+
+def test_merged_dictionary_columns_stay_readable_as_such(tarn, tmp_path):
+    """Text with long shared prefixes would be written as deltas, which pyarrow refuses where the schema says dictionary."""
+    for part in range(4):
+        texts = [f"https://example.test/a/very/long/shared/prefix/{part:04d}/{i:012d}" for i in range(40_000)]
+        write(tmp_path / "t" / f"{part}.parquet", pa.table({
+            "url": pa.array(texts).dictionary_encode(),
+            "n": list(range(40_000))}))
+    before = rows(tmp_path / "t")
+    merge(tarn, tmp_path / "t")
+    assert len(files(tmp_path / "t")) == 1
+    merged = pq.read_table(files(tmp_path / "t")[0])
+    assert pa.types.is_dictionary(merged.schema.field("url").type)
+    assert merged.to_pylist() == before

@@ -58,6 +58,11 @@ int tn_parquet_schema_of(tarn_cx *cx, const struct ArrowSchema *schema, tn_arena
 /* The value of "ARROW:schema": base64 of the IPC message of `schema`, as Arrow's own writers store
  * it. */
 int tn_arrow_schema_serialize(tarn_cx *cx, const struct ArrowSchema *schema, tn_buf *out);
+/* Which leaves lie in columns that `stored`, the value of an "ARROW:schema", calls dictionaries:
+ * sets those of leaves[leaf_count], leaves the others. pyarrow reads such columns as dictionaries
+ * and then refuses delta pages: write them with `plain_bytes`. A value that does not parse names
+ * none. */
+int tn_arrow_dictionary_leaves(tarn_cx *cx, tn_str stored, const tn_schema *schema, bool *leaves);
 
 /* A whole file from Arrow batches: shreds, encodes columns in parallel, cuts row groups at bytes or
  * rows. */

@@ -3,6 +3,7 @@
  *     physical type.
  * I2: what ARROW:schema says is taken only where the values it asks for are the ones in the file; a
  *     malformed or foreign one changes nothing. */
+#include "codec/parquet/arrow.h"
 #include "codec/parquet/arrow_field.h"
 
 #include <assert.h>
@@ -439,20 +440,47 @@ done:
 }
 
 /* I2: a message that does not parse is none; only a lack of memory is a failure. */
-static int read_origin(builder *b, const tn_parquet *file, struct ArrowSchema *out)
+static int read_origin(tarn_cx *cx, tn_str stored, struct ArrowSchema *out)
 {
-    tn_str text = tn_parquet_key_value(file, "ARROW:schema");
     tn_buf message = {0};
     int rc = TARN_OK;
 
-    if (text.ptr != NULL && tn_base64_decode(&message, text)) {
-        rc = tn_arrow_ipc_read(b->cx, tn_buf_view(&message), out);
+    if (stored.ptr != NULL && tn_base64_decode(&message, stored)) {
+        rc = tn_arrow_ipc_read(cx, tn_buf_view(&message), out);
         if (rc != TARN_OK && rc != TARN_E_NOMEM) {
-            tn_cx_forget(b->cx);
+            tn_cx_forget(cx);
             rc = TARN_OK;
         }
     }
     tn_buf_clear(&message);
+    return rc;
+}
+
+static bool holds_dictionary(const struct ArrowSchema *field)
+{
+    bool found = field->dictionary != NULL;
+
+    for (int64_t i = 0; !found && i < field->n_children; i++)
+        found = holds_dictionary(field->children[i]);
+    return found;
+}
+
+int tn_arrow_dictionary_leaves(tarn_cx *cx, tn_str stored, const tn_schema *schema, bool *leaves)
+{
+    struct ArrowSchema origin = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(read_origin(cx, stored, &origin));
+    for (int64_t i = 0; origin.release != NULL && i < origin.n_children; i++) {
+        const struct ArrowSchema *field = origin.children[i];
+        const tn_node *column = tn_schema_column(schema, tn_str_of(field->name));
+
+        for (uint32_t l = 0; column != NULL && holds_dictionary(field) && l < column->leaf_count;
+             l++)
+            leaves[column->first_leaf + l] = true;
+    }
+done:
+    tn_field_release(&origin);
     return rc;
 }
 
@@ -461,7 +489,7 @@ static int apply_origin(builder *b, const tn_parquet *file, tn_arrow_field *root
     struct ArrowSchema origin = {0};
     int rc = TARN_OK;
 
-    TN_TRY(read_origin(b, file, &origin));
+    TN_TRY(read_origin(b->cx, tn_parquet_key_value(file, "ARROW:schema"), &origin));
     if (origin.release == NULL)
         goto done;
     for (size_t i = 0; i < root->child_count; i++) {
