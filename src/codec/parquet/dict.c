@@ -117,7 +117,8 @@ static inline __attribute__((always_inline)) bool is_at(const tn_dict *dict, uin
     return memcmp(dict->plain.data + (size_t)index * width, value, width) == 0;
 }
 
-static inline void put(tn_dict *dict, const void *value)
+/* False when memory is short: the value is then not in the dictionary, and nothing more will be. */
+static inline bool put(tn_dict *dict, const void *value)
 {
     if (dict->views) {
         const tn_view *view = value;
@@ -129,7 +130,10 @@ static inline void put(tn_dict *dict, const void *value)
     } else {
         tn_buf_add(&dict->plain, value, dict->width);
     }
+    if (dict->plain.failed || dict->spans.failed)
+        return false;
     dict->count++;
+    return true;
 }
 
 static inline size_t plain_size(const tn_dict *dict, const void *value)
@@ -164,7 +168,8 @@ static inline __attribute__((always_inline)) int add(tarn_cx *cx, tn_dict *dict,
         if (dict->slot[at].next == 0) {
             if (dict->plain.len + plain_size(dict, value) > bytes_max)
                 break;
-            put(dict, value);
+            if (!put(dict, value))
+                TN_TRY(tn_fail_memory(cx));
             dict->slot[at] = (slot){hash, dict->count};
             indices[i] = dict->count - 1;
             if (dict->count >= (uint32_t)1 << (dict->slot_bits - 1))
@@ -173,8 +178,6 @@ static inline __attribute__((always_inline)) int add(tarn_cx *cx, tn_dict *dict,
         }
         indices[i] = dict->slot[at].next - 1;
     }
-    TN_TRY(tn_buf_check(cx, &dict->plain));
-    TN_TRY(tn_buf_check(cx, &dict->spans));
     *done_out = i;
 done:
     return rc;
