@@ -40,6 +40,7 @@ typedef struct tarn_read_options {
     uint64_t limit;              /* rows at most */
     const char *partition_types; /* "dt=date,hour=int"; NULL: by their values */
     bool skip_crc;               /* do not verify page checksums */
+    bool int96_micros;           /* INT96 times in microseconds: for years far from today */
     bool skip_damaged;           /* leave files out that cannot be read, with a warning */
     /* Called on the caller's thread; NULL: warnings are lost. */
     void (*warn)(void *arg, const char *text);

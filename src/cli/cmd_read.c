@@ -9,7 +9,7 @@ struct values {
     const char *columns, *where, *output, *partition_types, *codec;
     uint64_t limit;
     int format;
-    bool no_crc, skip_damaged;
+    bool no_crc, skip_damaged, int96_micros;
 };
 
 static const char *const formats[] = {"ndjson", "csv", "parquet", NULL};
@@ -31,6 +31,8 @@ static const struct cmd_option options[] = {
              "types of partition columns: int, double, date, timestamp, bool, string"),
     CMD_FLAG(struct values, skip_damaged, "skip-damaged", 0,
              "leave out files that cannot be read, with a warning"),
+    CMD_FLAG(struct values, int96_micros, "int96-us", 0,
+             "old INT96 times in microseconds, for years before 1678 and after 2261"),
     CMD_FLAG(struct values, no_crc, "no-crc", 0, "do not verify page checksums"),
     {0}};
 
@@ -99,6 +101,7 @@ static int run(struct cmd_call *call)
                               .partition_types = values->partition_types,
                               .skip_crc = values->no_crc,
                               .skip_damaged = values->skip_damaged,
+                              .int96_micros = values->int96_micros,
                               .warn = warn,
                               .arg = call->out};
     struct ArrowArrayStream rows = {0};

@@ -35,13 +35,31 @@ struct tn_exec_read {
     tn_scan_counts counts;
 };
 
-int tn_exec_read_schema(tarn_cx *cx, tn_store *store, tn_str path, struct ArrowSchema *out)
+/* All columns of a file, as its scans give them. */
+static int schema_of(tarn_cx *cx, const tn_parquet *file, bool int96_micros,
+                     struct ArrowSchema *out)
+{
+    tn_parquet_scan_options options = {.int96_micros = true};
+    tn_parquet_scan *scan = NULL;
+    int rc = TARN_OK;
+
+    if (!int96_micros)
+        return tn_arrow_schema_of(cx, file, NULL, 0, out);
+    TN_TRY(tn_parquet_scan_open(cx, file, &options, &scan));
+    TN_TRY(tn_parquet_scan_schema(cx, scan, out));
+done:
+    tn_parquet_scan_close(scan);
+    return rc;
+}
+
+int tn_exec_read_schema(tarn_cx *cx, tn_store *store, tn_str path, bool int96_micros,
+                        struct ArrowSchema *out)
 {
     tn_parquet file = {0};
     int rc = TARN_OK;
 
     TN_TRY(tn_parquet_open(cx, store, path, &file));
-    TN_TRY(tn_arrow_schema_of(cx, &file, NULL, 0, out));
+    TN_TRY(schema_of(cx, &file, int96_micros, out));
 done:
     tn_parquet_close(&file);
     return rc;
@@ -105,6 +123,7 @@ static int open_scan(tarn_cx *cx, tn_exec_read *r, const uint32_t *columns, size
     tn_parquet_scan_options options = {.columns = columns,
                                        .column_count = count,
                                        .skip_crc = r->task->skip_crc,
+                                       .int96_micros = r->task->int96_micros,
                                        .batch_rows = r->task->batch_rows};
     int rc = TARN_OK;
 
@@ -129,7 +148,7 @@ static int start(tarn_cx *cx, tn_exec_read *r)
     bool pruned = false;
     int rc = TARN_OK;
 
-    TN_TRY(tn_arrow_schema_of(cx, &r->file, NULL, 0, &file));
+    TN_TRY(schema_of(cx, &r->file, r->task->int96_micros, &file));
     TN_TRY(find_origins(cx, r, &file, &columns, &count));
     r->counts = (tn_scan_counts){.files = 1,
                                  .groups = r->file.footer.group_count,

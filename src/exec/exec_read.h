@@ -10,7 +10,8 @@
 typedef struct tn_exec_read tn_exec_read;
 
 /* The Arrow schema of a file's rows, which is the caller's to release. */
-int tn_exec_read_schema(tarn_cx *cx, tn_store *store, tn_str path, struct ArrowSchema *out);
+int tn_exec_read_schema(tarn_cx *cx, tn_store *store, tn_str path, bool int96_micros,
+                        struct ArrowSchema *out);
 /* The task is borrowed until close. */
 int tn_exec_read_open(tarn_cx *cx, tn_store *store, const tn_scan_task *task, tn_exec_read **out);
 /* The next batch of task->result, not empty; length 0 at the end. *out is the caller's. */

@@ -229,7 +229,8 @@ static int name_conflict(tarn_cx *cx, opening *o, const shapes *s, size_t at,
 {
     for (size_t i = 0; i < at; i++) {
         struct ArrowSchema earlier = {0}, both = {0};
-        int rc = tn_exec_read_schema(cx, o->read->store, s->files[i], &earlier);
+        int rc = tn_exec_read_schema(cx, o->read->store, s->files[i], o->options->int96_micros,
+                                     &earlier);
 
         if (rc == TARN_OK)
             rc = tn_unify_fields(cx, &earlier, s->files[i], next, s->files[at], &both);
@@ -246,9 +247,10 @@ static int unify_files(tarn_cx *cx, opening *o, const shapes *s, struct ArrowSch
     struct ArrowSchema all = {0}, next = {0}, both = {0};
     int rc = TARN_OK;
 
-    TN_TRY(tn_exec_read_schema(cx, o->read->store, s->files[0], &all));
+    TN_TRY(tn_exec_read_schema(cx, o->read->store, s->files[0], o->options->int96_micros, &all));
     for (size_t i = 1; i < s->count; i++) {
-        TN_TRY(tn_exec_read_schema(cx, o->read->store, s->files[i], &next));
+        TN_TRY(
+            tn_exec_read_schema(cx, o->read->store, s->files[i], o->options->int96_micros, &next));
         rc = tn_unify_fields(cx, &all, s->files[0], &next, s->files[i], &both);
         if (rc == TARN_E_UNSUPPORTED)
             rc = name_conflict(cx, o, s, i, &next);
@@ -331,7 +333,7 @@ static int load_file(tarn_cx *cx, opening *o, const tn_stat *stat)
     read->files[0] = (tn_read_file){
         .path = read->root, .partition = -1, .bytes = stat->size_bytes * 4, .rows = -1};
     read->file_count = 1;
-    TN_TRY(tn_exec_read_schema(cx, read->store, read->root, &o->all));
+    TN_TRY(tn_exec_read_schema(cx, read->store, read->root, o->options->int96_micros, &o->all));
 done:
     return rc;
 }
@@ -601,6 +603,7 @@ int tarn_read_open(tarn_cx *cx, const char *path, const tarn_read_options *optio
     TN_TRY(open_place(cx, &o, path));
     TN_TRY(bind_columns(cx, &o));
     read->task.skip_crc = o.options->skip_crc;
+    read->task.int96_micros = o.options->int96_micros;
     TN_TRY(tn_read_stream(cx, read, out));
     read = NULL;
 done:
