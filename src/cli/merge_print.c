@@ -162,6 +162,12 @@ static void print_summary(struct out *out, const tarn_merge_report *report, cons
     bool any = report->done != 0 || (report->dry_run && report->partition_count != 0);
 
     out_name(out, report->root, report->root_len);
+    if (strcmp(verb, "undo") == 0) {
+        out_text(out, ": %s restored, %zu skipped, %zu failed, in %s\n",
+                 out_many(&a, report->done, "partition", NULL), report->skipped, report->failed,
+                 out_duration(&b, report->ms));
+        return;
+    }
     if (!any && report->partition_count == 0) {
         out_text(out, ": nothing to %s: %s in %s\n", verb,
                  out_many(&a, report->files_before, "file", NULL),
