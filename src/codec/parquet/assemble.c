@@ -47,7 +47,8 @@ void tn_column_clear(tn_column *column)
     tn_block_clear(&column->offsets);
     tn_block_clear(&column->data);
     column->slots = column->nulls = column->items = column->rows = 0;
-    for (size_t i = 0; i < column->field->child_count && column->children != NULL; i++)
+    /* One whose building failed half way has no field, or no children yet. */
+    for (size_t i = 0; column->children != NULL && i < column->field->child_count; i++)
         tn_column_clear(&column->children[i]);
 }
 

@@ -9,84 +9,42 @@
 
 #include <math.h>
 
-static enum tn_bounds_order order_of_int(const tn_element *meta, bool wide)
-{
-    bool is_unsigned = meta->logical == TN_LOGICAL_INTEGER
-                           ? !meta->is_signed
-                           : meta->logical == TN_LOGICAL_NONE && meta->converted >= TN_UINT_8 &&
-                                 meta->converted <= TN_UINT_64;
+#include "codec/parquet/order.h"
 
-    if (wide)
-        return is_unsigned ? TN_BOUNDS_U64 : TN_BOUNDS_I64;
-    return is_unsigned ? TN_BOUNDS_U32 : TN_BOUNDS_I32;
-}
-
-static enum tn_bounds_order order_of_bytes(const tn_leaf *leaf, const tn_element *meta)
+/* The order of a number that is wide or narrow. */
+static enum tn_bounds_order by_width(const tn_leaf *leaf, enum tn_bounds_order narrow,
+                                     enum tn_bounds_order wide)
 {
-    if (leaf->physical == TN_FIXED && leaf->type_length == 0)
-        return TN_BOUNDS_NONE;
-    switch (meta->logical) {
-    case TN_LOGICAL_NONE:
-        break;
-    case TN_LOGICAL_DECIMAL:
-        return TN_BOUNDS_DECIMAL;
-    case TN_LOGICAL_FLOAT16:
-        return leaf->physical == TN_FIXED && leaf->type_length == 2 ? TN_BOUNDS_F16
-                                                                    : TN_BOUNDS_NONE;
-    default:
-        return TN_BOUNDS_BYTES;
-    }
-    if (meta->converted == TN_DECIMAL)
-        return TN_BOUNDS_DECIMAL;
-    return meta->converted == TN_INTERVAL ? TN_BOUNDS_NONE : TN_BOUNDS_BYTES;
-}
-
-/* Annotations whose order the format defines, or leaves to the physical type. */
-static bool order_defined(const tn_element *meta)
-{
-    switch (meta->logical) {
-    case TN_LOGICAL_NONE:
-    case TN_LOGICAL_STRING:
-    case TN_LOGICAL_ENUM:
-    case TN_LOGICAL_DECIMAL:
-    case TN_LOGICAL_DATE:
-    case TN_LOGICAL_TIME:
-    case TN_LOGICAL_TIMESTAMP:
-    case TN_LOGICAL_INTEGER:
-    case TN_LOGICAL_JSON:
-    case TN_LOGICAL_BSON:
-    case TN_LOGICAL_UUID:
-    case TN_LOGICAL_FLOAT16:
-        return true;
-    default:
-        return false;
-    }
+    return tn_leaf_width(leaf) == 8 ? wide : narrow;
 }
 
 enum tn_bounds_order tn_bounds_order_of(const tn_leaf *leaf)
 {
-    const tn_element *meta = leaf->node->element_meta;
+    bool bytes = leaf->physical == TN_BYTE_ARRAY || leaf->physical == TN_FIXED;
 
-    if (!order_defined(meta) || (meta->logical == TN_LOGICAL_NONE && meta->converted > TN_INTERVAL))
+    if (leaf->physical == TN_FIXED && leaf->type_length == 0)
         return TN_BOUNDS_NONE;
-    switch (leaf->physical) {
-    case TN_BOOLEAN:
-        return TN_BOUNDS_BOOL;
-    case TN_INT32:
-        return order_of_int(meta, false);
-    case TN_INT64:
-        return order_of_int(meta, true);
-    case TN_INT96:
-        return TN_BOUNDS_NONE;
-    case TN_FLOAT:
-        return TN_BOUNDS_F32;
-    case TN_DOUBLE:
-        return TN_BOUNDS_F64;
-    case TN_BYTE_ARRAY:
-    case TN_FIXED:
-        return order_of_bytes(leaf, meta);
+    switch (tn_order_domain(leaf)) {
+    case TN_DOMAIN_SIGNED:
+        return by_width(leaf, TN_BOUNDS_I32, TN_BOUNDS_I64);
+    case TN_DOMAIN_UNSIGNED:
+        return leaf->physical == TN_BOOLEAN ? TN_BOUNDS_BOOL
+                                            : by_width(leaf, TN_BOUNDS_U32, TN_BOUNDS_U64);
+    case TN_DOMAIN_FLOAT:
+        return bytes ? TN_BOUNDS_F16 : by_width(leaf, TN_BOUNDS_F32, TN_BOUNDS_F64);
+    case TN_DOMAIN_DECIMAL:
+        return bytes ? TN_BOUNDS_DECIMAL : by_width(leaf, TN_BOUNDS_I32, TN_BOUNDS_I64);
+    case TN_DOMAIN_BYTES:
+        return TN_BOUNDS_BYTES;
+    case TN_DOMAIN_NONE:
+        break;
     }
     return TN_BOUNDS_NONE;
+}
+
+bool tn_bounds_real(enum tn_bounds_order order)
+{
+    return order == TN_BOUNDS_F32 || order == TN_BOUNDS_F64 || order == TN_BOUNDS_F16;
 }
 
 bool tn_bounds_text(const tn_leaf *leaf)
@@ -111,6 +69,7 @@ void tn_bounds_clear(tn_bounds *bounds)
     tn_buf_clear(&bounds->min);
     tn_buf_clear(&bounds->max);
     bounds->any = false;
+    bounds->nans = 0;
 }
 
 static void set(tn_bounds *out, const void *min, size_t min_len, const void *max, size_t max_len)
@@ -144,16 +103,17 @@ INTEGERS(of_u64, uint64_t)
     static void name(const type *v, size_t n, tn_bounds *out)                                      \
     {                                                                                              \
         type min = (type)INFINITY, max = -(type)INFINITY;                                          \
-        bool any = false;                                                                          \
+        size_t nans = 0;                                                                           \
                                                                                                    \
         for (size_t i = 0; i < n; i++) {                                                           \
             min = v[i] < min ? v[i] : min;                                                         \
             max = v[i] > max ? v[i] : max;                                                         \
-            any |= v[i] == v[i];                                                                   \
+            nans += v[i] != v[i];                                                                  \
         }                                                                                          \
         min = min == 0 ? -(type)0 : min;                                                           \
         max = max == 0 ? (type)0 : max;                                                            \
-        if (any)                                                                                   \
+        out->nans = (int64_t)nans;                                                                 \
+        if (nans < n)                                                                              \
             set(out, &min, sizeof min, &max, sizeof max);                                          \
     }
 REALS(of_f32, float)
@@ -179,8 +139,10 @@ static void of_f16(const uint8_t *v, size_t n, tn_bounds *out)
         uint16_t bits;
 
         memcpy(&bits, v + i * 2, 2);
-        if (half_nan(bits))
+        if (half_nan(bits)) {
+            out->nans++;
             continue;
+        }
         if (!any || half_rank(bits) < half_rank(min))
             min = bits;
         if (!any || half_rank(bits) > half_rank(max))
@@ -191,6 +153,27 @@ static void of_f16(const uint8_t *v, size_t n, tn_bounds *out)
     max = half_rank(max) == 0 ? 0 : max;
     if (any)
         set(out, &min, 2, &max, 2);
+}
+
+bool tn_bounds_nan(enum tn_bounds_order order, const void *value)
+{
+    uint16_t half;
+    float single;
+    double twice;
+
+    switch (order) {
+    case TN_BOUNDS_F16:
+        memcpy(&half, value, sizeof half);
+        return half_nan(half);
+    case TN_BOUNDS_F32:
+        memcpy(&single, value, sizeof single);
+        return isnan(single);
+    case TN_BOUNDS_F64:
+        memcpy(&twice, value, sizeof twice);
+        return isnan(twice);
+    default:
+        return false;
+    }
 }
 
 static int compare_bytes(tn_view a, tn_view b)
@@ -277,6 +260,7 @@ void tn_bounds_of(const tn_leaf *leaf, enum tn_bounds_order order, tn_values val
     size_t n = (size_t)values.count;
 
     out->any = false;
+    out->nans = 0;
     if (n == 0)
         return;
     switch (order) {

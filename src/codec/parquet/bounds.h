@@ -21,19 +21,25 @@ enum tn_bounds_order {
 
 /* Bounds as the format stores them (PLAIN, byte arrays without their length). */
 typedef struct tn_bounds {
-    bool any; /* false: there was no value, or only NaN */
+    bool any;     /* false: there was no value, or only NaN */
+    int64_t nans; /* values that are NaN; 0 for orders that have none */
     tn_buf min, max;
 } tn_bounds;
 
+/* The order of tn_order_domain, by physical type. */
 enum tn_bounds_order tn_bounds_order_of(const tn_leaf *leaf);
+/* Whether there are NaNs, which the bounds pass over and the file counts. */
+bool tn_bounds_real(enum tn_bounds_order order);
+/* Whether the value, packed as in tn_values, is NaN. */
+bool tn_bounds_nan(enum tn_bounds_order order, const void *value);
 /* Text by annotation: shortened at character boundaries. */
 bool tn_bounds_text(const tn_leaf *leaf);
 /* The deprecated fields min and max are right only where signed order is the order of the type. */
 bool tn_bounds_signed(enum tn_bounds_order order);
 
 void tn_bounds_clear(tn_bounds *bounds);
-/* Replaces *out by the bounds of `values`. NaN is passed over; a zero bound is -0.0 below and +0.0
- * above. Sticky through the buffers. */
+/* Replaces *out by the bounds of `values`. NaN is counted and passed over; a zero bound is -0.0
+ * below and +0.0 above. Sticky through the buffers. */
 void tn_bounds_of(const tn_leaf *leaf, enum tn_bounds_order order, tn_values values,
                   tn_bounds *out);
 /* Widens *into so that it covers [min, max]. */

@@ -524,6 +524,9 @@ static int note_ready(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page
                             .rows = page->rows,
                             .entries = page->entries,
                             .nulls = page->nulls,
+                            .nans = page->has_nans             ? page->nans
+                                    : tn_bounds_real(w->order) ? -1
+                                                               : 0,
                             .unencoded_bytes = page->unencoded_bytes,
                             .type = page->header.type,
                             .encoding = page->header.encoding,

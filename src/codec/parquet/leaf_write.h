@@ -60,8 +60,8 @@ int tn_chunk_writer_add(tarn_cx *cx, tn_chunk_writer *writer, const tn_leaf_batc
  * in it, with `entries` levels, `nulls` of them without a value (-1: unknown). The bounds go to the
  * column index (null_page, min, max as there). Pages and added rows may be mixed; rows after a
  * ready dictionary page are written without dictionary. Statistics then cover both when every bound
- * is known, else they are left out; null counts, histograms and unencoded bytes likewise; a
- * distinct count and a bloom filter are not given. */
+ * is known, else they are left out; null counts, NaN counts, histograms and unencoded bytes
+ * likewise; a distinct count and a bloom filter are not given. */
 typedef struct tn_ready_page {
     tn_page_header header;
     tn_str body;
@@ -69,6 +69,8 @@ typedef struct tn_ready_page {
     bool has_bounds, null_page;
     bool bounds_exact; /* min and max are values of the page, not mere bounds */
     tn_str min, max;
+    bool has_nans; /* `nans` is known: how many values are NaN */
+    int64_t nans;
     int64_t unencoded_bytes;                      /* -1: unknown */
     const int64_t *rep_histogram, *def_histogram; /* NULL: unknown */
 } tn_ready_page;

@@ -114,14 +114,25 @@ static int64_t null_count(const tn_chunk_writer *w)
     return nulls;
 }
 
+/* -1 when a page's is unknown. */
+static int64_t nan_count(const tn_chunk_writer *w)
+{
+    int64_t nans = 0;
+
+    for (size_t i = 0; i < tn_write_page_count(w); i++) {
+        if (notes_of(w)[i].nans < 0)
+            return -1;
+        nans += notes_of(w)[i].nans;
+    }
+    return nans;
+}
+
 /* Every page by the one dictionary, every entry of it used, and values that differ when their bytes
  * do. */
 static bool distinct_known(const tn_chunk_writer *w)
 {
-    bool real = w->leaf->physical == TN_FLOAT || w->leaf->physical == TN_DOUBLE ||
-                w->order == TN_BOUNDS_F16;
-
-    if (w->ready || real || w->dict_written == 0 || w->dict_written != w->dict.count)
+    if (w->ready || tn_bounds_real(w->order) || w->dict_written == 0 ||
+        w->dict_written != w->dict.count)
         return false;
     for (size_t i = 0; i < tn_write_page_count(w); i++)
         if (!notes_of(w)[i].null_page && notes_of(w)[i].encoding != TN_ENC_RLE_DICTIONARY)
@@ -171,7 +182,7 @@ done:
 static int put_statistics(tarn_cx *cx, tn_chunk_writer *w, tn_encoded_chunk *out)
 {
     tn_statistics *s = &out->meta.statistics;
-    int64_t nulls = null_count(w);
+    int64_t nulls = null_count(w), nans = nan_count(w);
     int rc = TARN_OK;
 
     s->has_null_count = nulls >= 0;
@@ -180,8 +191,11 @@ static int put_statistics(tarn_cx *cx, tn_chunk_writer *w, tn_encoded_chunk *out
         s->has_distinct_count = true;
         s->distinct_count = w->dict.count;
     }
+    s->has_nan_count = tn_bounds_real(w->order) && nans >= 0;
+    s->nan_count = s->has_nan_count ? nans : 0;
     TN_TRY(put_bounds(cx, w, out));
-    out->meta.has_statistics = s->has_null_count || s->has_distinct_count || s->has_min_value;
+    out->meta.has_statistics =
+        s->has_null_count || s->has_nan_count || s->has_distinct_count || s->has_min_value;
 done:
     return rc;
 }
@@ -263,6 +277,7 @@ static int put_column_index(tarn_cx *cx, const tn_chunk_writer *w, tn_encoded_ch
     tn_column_index *index = &out->column_index;
     size_t n = tn_write_page_count(w);
     tn_str pool = tn_buf_view(&w->bound_bytes);
+    bool nans = tn_bounds_real(w->order) && nan_count(w) >= 0;
     int rc = TARN_OK;
 
     if (w->index_unbounded || n == 0)
@@ -274,8 +289,10 @@ static int put_column_index(tarn_cx *cx, const tn_chunk_writer *w, tn_encoded_ch
     index->max = tn_arena_array(cx, &out->arena, n, sizeof *index->max);
     if (null_count(w) >= 0)
         index->null_counts = tn_arena_array(cx, &out->arena, n, sizeof *index->null_counts);
+    if (nans)
+        index->nan_counts = tn_arena_array(cx, &out->arena, n, sizeof *index->nan_counts);
     if (index->null_pages == NULL || index->min == NULL || index->max == NULL ||
-        (null_count(w) >= 0 && index->null_counts == NULL))
+        (null_count(w) >= 0 && index->null_counts == NULL) || (nans && index->nan_counts == NULL))
         return TARN_E_NOMEM;
     for (size_t i = 0; i < n; i++) {
         const tn_written_page *note = &notes_of(w)[i];
@@ -285,6 +302,8 @@ static int put_column_index(tarn_cx *cx, const tn_chunk_writer *w, tn_encoded_ch
         index->max[i] = (tn_str){pool.ptr + note->max_at, note->max_len};
         if (index->null_counts != NULL)
             index->null_counts[i] = note->nulls;
+        if (nans)
+            index->nan_counts[i] = note->nans;
     }
     index->boundary_order = boundary_order(w, index);
     if (!w->histograms_unknown) {

@@ -231,6 +231,7 @@ static int note_page(tarn_cx *cx, tn_chunk_writer *w, const tn_page_header *head
                             .rows = w->page.rows,
                             .entries = w->page.entries,
                             .nulls = w->page.entries - w->page.values,
+                            .nans = w->page_bounds.nans,
                             .unencoded_bytes = -1,
                             .type = header->type,
                             .encoding = header->encoding,
@@ -261,6 +262,17 @@ done:
     return rc;
 }
 
+/* How many values are NaN: a dictionary has each but once. */
+static int64_t nans_by_index(const tn_chunk_writer *w)
+{
+    const uint32_t *indices = (const uint32_t *)(const void *)w->page.indices.data;
+    int64_t nans = 0;
+
+    for (int64_t i = 0; i < w->page.values; i++)
+        nans += tn_bounds_nan(w->order, w->dict.plain.data + indices[i] * w->width);
+    return nans;
+}
+
 /* Bounds of the page's values, and the encoding of plain ones. */
 static int judge_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *values)
 {
@@ -269,6 +281,7 @@ static int judge_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *values)
     *values = (tn_values){NULL, 0};
     if (w->page.values == 0) {
         w->page_bounds.any = false;
+        w->page_bounds.nans = 0;
         goto done;
     }
     if (w->dictionary)
@@ -278,6 +291,8 @@ static int judge_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *values)
     tn_bounds_of(w->leaf, w->order, *values, &w->page_bounds);
     TN_TRY(tn_buf_check(cx, &w->page_bounds.min));
     TN_TRY(tn_buf_check(cx, &w->page_bounds.max));
+    if (w->dictionary && w->page_bounds.nans != 0)
+        w->page_bounds.nans = nans_by_index(w);
     if (!w->dictionary && !w->encoding_chosen) {
         TN_TRY(tn_choice_of_encoding(cx, w, *values, &w->encoding));
         w->encoding_chosen = true;

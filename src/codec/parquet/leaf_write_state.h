@@ -23,6 +23,7 @@ typedef struct tn_pending {
 typedef struct tn_written_page {
     int64_t bytes; /* header included */
     int64_t rows, entries, nulls;
+    int64_t nans;            /* -1: unknown; 0 for types that have none */
     int64_t unencoded_bytes; /* -1: unknown */
     int32_t type, encoding;
     bool null_page, has_bounds;

@@ -133,27 +133,36 @@ static void test_leaf_write__bounds_follow_the_order_of_the_type(void **state)
         const char *min, *max; /* NULL: none */
         size_t len;
         bool old;
+        int64_t nans; /* -1: not counted */
     } cases[] = {
-        {TN_DOUBLE, 0, 0, reals, 4, "\0\0\0\0\0\0\0\x80", "\0\0\0\0\0\0\x08\x40", 8, true},
-        {TN_DOUBLE, 0, 0, zero, 1, "\0\0\0\0\0\0\0\x80", "\0\0\0\0\0\0\0\0", 8, true},
-        {TN_DOUBLE, 0, 0, nothing, 2, NULL, NULL, 0, false},
-        {TN_INT32, 0, TN_LOGICAL_INTEGER, naturals, 3, "\5\0\0\0", "\x00\x5E\xD0\xB2", 4, false},
-        {TN_INT32, 0, 0, naturals, 3, "\x00\x5E\xD0\xB2", "\7\0\0\0", 4, true},
-        {TN_FIXED, 2, TN_LOGICAL_FLOAT16, halves, 3, "\x00\xC0", "\x00\x3C", 2, false},
-        {TN_FIXED, 2, TN_LOGICAL_DECIMAL, decimals, 3, "\xFF\xFE", "\x01\x00", 2, false},
-        {TN_FIXED, 2, 0, decimals, 3, "\x00\x01", "\xFF\xFE", 2, false},
-        {TN_FIXED, 2, TN_LOGICAL_GEOMETRY, decimals, 3, NULL, NULL, 0, false},
-        {TN_INT96, 0, 0, decimals, 0, NULL, NULL, 0, false},
+        {TN_DOUBLE, 0, 0, reals, 4, "\0\0\0\0\0\0\0\x80", "\0\0\0\0\0\0\x08\x40", 8, true, 2},
+        {TN_DOUBLE, 0, 0, zero, 1, "\0\0\0\0\0\0\0\x80", "\0\0\0\0\0\0\0\0", 8, true, 0},
+        {TN_DOUBLE, 0, 0, nothing, 2, NULL, NULL, 0, false, 2},
+        {TN_INT32, 0, TN_LOGICAL_INTEGER, naturals, 3, "\5\0\0\0", "\x00\x5E\xD0\xB2", 4, false,
+         -1},
+        {TN_INT32, 0, 0, naturals, 3, "\x00\x5E\xD0\xB2", "\7\0\0\0", 4, true, -1},
+        {TN_FIXED, 2, TN_LOGICAL_FLOAT16, halves, 3, "\x00\xC0", "\x00\x3C", 2, false, 1},
+        {TN_FIXED, 2, TN_LOGICAL_DECIMAL, decimals, 3, "\xFF\xFE", "\x01\x00", 2, false, -1},
+        {TN_FIXED, 2, 0, decimals, 3, "\x00\x01", "\xFF\xFE", 2, false, -1},
+        {TN_FIXED, 2, TN_LOGICAL_GEOMETRY, decimals, 3, NULL, NULL, 0, false, -1},
+        {TN_INT96, 0, 0, decimals, 0, NULL, NULL, 0, false, -1},
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t k = 0; k < 2 * (sizeof cases / sizeof *cases); k++) {
         one o;
         tn_encoded_chunk chunk = {0};
         const tn_statistics *s = &chunk.meta.statistics;
+        size_t i = k / 2;
 
         one_open(&o, cases[i].physical, cases[i].length, cases[i].logical, false);
-        encode(&o, &(tn_chunk_options){0}, cases[i].values, cases[i].n, &chunk);
+        encode(&o, &(tn_chunk_options){.no_dictionary = k % 2 == 1}, cases[i].values, cases[i].n,
+               &chunk);
+        assert_int_equal(s->has_nan_count ? s->nan_count : -1, cases[i].nans);
+        if (chunk.has_column_index && cases[i].nans >= 0)
+            assert_int_equal(chunk.column_index.nan_counts[0], cases[i].nans);
+        else
+            assert_null(chunk.column_index.nan_counts);
         assert_int_equal(s->has_min_value, cases[i].min != NULL);
         assert_int_equal(s->has_max_value, cases[i].max != NULL);
         assert_int_equal(s->has_min, cases[i].old);
