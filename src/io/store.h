@@ -29,6 +29,9 @@ enum tn_store_caps {
     TN_STORE_DIRS = 1 << 5   /* directories are things of their own, made and removed */
 };
 
+/* How the names begin that a put uses until it is whole; a crash may leave one. */
+#define TN_STORE_PUT_PREFIX ".tarn-put-"
+
 enum tn_entry_kind { TN_ENTRY_FILE, TN_ENTRY_DIR, TN_ENTRY_OTHER };
 
 /* What there is at a path. For a symbolic link: kind, size and times of what it leads to, `link`
@@ -40,6 +43,8 @@ typedef struct tn_stat {
     int64_t mtime_ns, ctime_ns;
     uint64_t device, inode; /* identity; 0 where the store has none */
     uint64_t links;         /* hard link count; 1 where the store has none */
+    uint64_t mount;         /* of directories: names are renamed and linked within one mount only,
+                             * and a bind mount has the device of what it shows */
     uint32_t mode, uid, gid;
 } tn_stat;
 

@@ -80,6 +80,17 @@ static void stat_from(const struct stat *from, bool link, tn_stat *out)
     };
 }
 
+/* The device tells mounts apart where the kernel does not (before Linux 5.8). */
+static uint64_t mount_of(int at, const char *name, int flags, const struct stat *own)
+{
+    struct statx more;
+
+    if (statx(at, name, flags | AT_STATX_DONT_SYNC, STATX_MNT_ID, &more) != 0 ||
+        (more.stx_mask & STATX_MNT_ID) == 0)
+        return own->st_dev;
+    return more.stx_mnt_id;
+}
+
 /* Of `name` below the open directory `at`; 0 or an errno. A link that leads nowhere (or in a
  * circle, or where we may not look) stays what it is: TN_ENTRY_OTHER. */
 static int stat_at(int at, const char *name, tn_stat *out)
@@ -90,9 +101,13 @@ static int stat_at(int at, const char *name, tn_stat *out)
         return errno;
     if (!S_ISLNK(own.st_mode)) {
         stat_from(&own, false, out);
+        if (out->kind == TN_ENTRY_DIR)
+            out->mount = mount_of(at, name, AT_SYMLINK_NOFOLLOW, &own);
         return 0;
     }
     stat_from(fstatat(at, name, &target, 0) == 0 ? &target : &own, true, out);
+    if (out->kind == TN_ENTRY_DIR)
+        out->mount = mount_of(at, name, 0, &target);
     return 0;
 }
 
@@ -279,8 +294,9 @@ static int write_temporary(local_store *store, tn_str path, tn_str bytes, tn_sto
     if (parent.len + 64 > sizeof name->text)
         return ENAMETOOLONG;
     for (int tries = 0; fd < 0; tries++) {
-        snprintf(name->text, sizeof name->text, "%.*s/.tarn-put-%ld-%lu", (int)parent.len,
-                 parent.ptr, (long)getpid(), atomic_fetch_add(&store->temporaries, 1));
+        snprintf(name->text, sizeof name->text, "%.*s/" TN_STORE_PUT_PREFIX "%ld-%lu",
+                 (int)parent.len, parent.ptr, (long)getpid(),
+                 atomic_fetch_add(&store->temporaries, 1));
         fd = open(name->text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && (errno != EEXIST || tries > TRIES_MAX))
             return errno;

@@ -295,6 +295,7 @@ static void stat_of(const memory_store *m, uint32_t at, tn_stat *out)
         .mtime_ns = n->attrs.mtime_ns,
         .ctime_ns = n->ctime_ns,
         .device = 1,
+        .mount = 1,
         .inode = (uint64_t)at + 1,
         .links = n->links,
         .mode = n->attrs.mode,

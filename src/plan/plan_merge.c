@@ -203,6 +203,10 @@ done:
     return rc;
 }
 
+/* In a sticky directory the files of others can neither be renamed nor removed: better to learn
+ * that before the swap than to be left with an old directory that cannot be emptied. */
+#define MODE_STICKY 01000
+
 static void choose_swap(const tn_merge_planning *p, const tn_dir_partition *partition,
                         tn_merge_partition *out)
 {
@@ -211,7 +215,7 @@ static void choose_swap(const tn_merge_planning *p, const tn_dir_partition *part
     out->swap = TN_SWAP_EXCHANGE;
     if (!p->dir->exchange || partition->has_subdirs || partition->mount_point ||
         partition->parent_unwritable || (root && p->dir->work_inside) ||
-        partition->stat.device != p->dir->device)
+        (partition->stat.mode & MODE_STICKY) != 0 || partition->stat.mount != p->dir->mount)
         out->swap = TN_SWAP_JOURNAL;
 }
 
@@ -258,7 +262,7 @@ static int add_stale_above(tarn_cx *cx, tn_merge_planning *p)
         all[n] = (tn_merge_partition){.path = partition->path,
                                       .directory = partition->directory,
                                       .swap = TN_SWAP_JOURNAL,
-                                      .device = partition->stat.device,
+                                      .mount = partition->stat.mount,
                                       .inode = partition->stat.inode,
                                       .mtime_ns = partition->stat.mtime_ns};
         TN_TRY(add_stale(cx, p, partition, &all[n++]));
@@ -294,7 +298,7 @@ static int plan_partition(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partit
     TN_TRY(look_around(cx, p, partition, &skip));
     if (skip)
         goto done;
-    out.device = partition->stat.device;
+    out.mount = partition->stat.mount;
     out.inode = partition->stat.inode;
     out.mtime_ns = partition->stat.mtime_ns;
     choose_swap(p, partition, &out);
@@ -357,12 +361,12 @@ static int place(tarn_cx *cx, tn_merge_planning *p)
         return TARN_E_NOMEM;
     for (size_t i = 0; i < plan->partition_count; i++) {
         tn_merge_partition *partition = &plan->partitions[i];
-        bool other_device = partition->device != p->dir->device;
+        bool other_mount = partition->mount != p->dir->mount;
 
-        partition->staging_inside = p->dir->work_inside || other_device;
+        partition->staging_inside = p->dir->work_inside || other_mount;
         TN_TRY(tn_arena_print(cx, p->arena, &partition->staging, "%.*s%s/%.*s/p%05zu",
-                              TN_STR_ARG(other_device ? partition->directory : p->dir->work),
-                              other_device ? "/.tarn" : "", TN_STR_ARG(plan->id), i));
+                              TN_STR_ARG(other_mount ? partition->directory : p->dir->work),
+                              other_mount ? "/.tarn" : "", TN_STR_ARG(plan->id), i));
         for (size_t k = 0; k < partition->output_count; k++) {
             tn_merge_output *output = &partition->outputs[k];
 

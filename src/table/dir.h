@@ -83,8 +83,8 @@ typedef struct tn_dir {
     tn_str root; /* path in the store */
     tn_str work; /* where lock, staging and undo go (beside, else inside) */
     bool work_inside;
-    bool exchange;   /* the file system of the root can exchange directories */
-    uint64_t device; /* of the root */
+    bool exchange;  /* the file system of the root can exchange directories */
+    uint64_t mount; /* of the root */
     int64_t seen_ms;
     tn_dir_partition *partitions; /* sorted by path; those without files or others are left out */
     size_t partition_count;
@@ -125,7 +125,10 @@ bool tn_dir_bucketed_name(tn_str name);
 /* Marks of a writer at work: _temporary, .hive-staging*, .spark-staging*, *._COPYING_. */
 bool tn_dir_busy_name(tn_str name);
 
-/* The two places a work directory can have: "/a/.NAME.tarn" for "/a/NAME", and "/a/NAME/.tarn". */
+/* How the directories of a probe begin; a crash may leave them in the work directory. */
+#define TN_DIR_PROBE_PREFIX ".probe-"
+/* The two places a work directory can have: "/a/.NAME.tarn" for "/a/NAME", and "/a/NAME/.tarn".
+ * A long NAME is cut. */
 int tn_dir_work_names(tarn_cx *cx, tn_arena *arena, tn_str root, tn_str *beside, tn_str *inside);
 
 #endif

@@ -195,14 +195,16 @@ static int add_child(tarn_cx *cx, tn_dir_walk *walk, const tn_dir_options *optio
     if (want == 0 && !tn_str_is(entry->name, "metadata"))
         goto done;
     if (parent->depth + 1 > TN_DIR_DEPTH_MAX)
-        TN_FAIL(TARN_E_LIMIT, "%.*s: deeper than %d levels of directories",
+        TN_FAIL(TARN_E_LIMIT,
+                "%.*s: deeper than %d levels of directories; merge the directory at a level below "
+                "the root by itself",
                 TN_STR_ARG(node->directory), TN_DIR_DEPTH_MAX);
     node->excluded = want != 1;
     node->stat = entry->stat;
     node->parent = parent;
     node->depth = parent->depth + 1;
     node->symlinked = parent->symlinked || entry->stat.link;
-    node->mount_point = !entry->stat.link && entry->stat.device != parent->stat.device;
+    node->mount_point = !entry->stat.link && entry->stat.mount != parent->stat.mount;
     if (parent->busy.len != 0 && parent->busy_below) {
         node->busy = parent->busy;
         node->busy_age_ms = parent->busy_age_ms;

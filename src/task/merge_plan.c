@@ -46,7 +46,7 @@ static void write_partition(tn_json *json, const tn_merge_partition *partition)
     tn_json_put_bool(json, "staging_inside", partition->staging_inside);
     tn_json_put_text(json, "swap",
                      partition->swap == TN_SWAP_EXCHANGE ? TN_STR("exchange") : TN_STR("journal"));
-    tn_json_put_i64(json, "device", (int64_t)partition->device);
+    tn_json_put_i64(json, "mount", (int64_t)partition->mount);
     tn_json_put_i64(json, "inode", (int64_t)partition->inode);
     tn_json_put_i64(json, "mtime_ns", partition->mtime_ns);
     tn_json_put_i64(json, "rows", partition->rows);
@@ -182,7 +182,7 @@ static int parse_partition(tarn_cx *cx, tn_arena *arena, const json_t *object, i
                            tn_merge_partition *out)
 {
     tn_str swap;
-    int64_t device, inode, bytes;
+    int64_t mount, inode, bytes;
     int rc = TARN_OK;
 
     TN_TRY(tn_json_get_bytes(cx, arena, object, "path", &out->path));
@@ -193,12 +193,12 @@ static int parse_partition(tarn_cx *cx, tn_arena *arena, const json_t *object, i
     if (!tn_str_is(swap, "exchange") && !tn_str_is(swap, "journal"))
         TN_FAIL(TARN_E_INVALID, "plan: \"swap\" is \"%.*s\"", TN_STR_ARG(swap));
     out->swap = tn_str_is(swap, "exchange") ? TN_SWAP_EXCHANGE : TN_SWAP_JOURNAL;
-    TN_TRY(tn_json_get_i64(cx, object, "device", &device));
+    TN_TRY(tn_json_get_i64(cx, object, "mount", &mount));
     TN_TRY(tn_json_get_i64(cx, object, "inode", &inode));
     TN_TRY(tn_json_get_i64(cx, object, "mtime_ns", &out->mtime_ns));
     TN_TRY(tn_wire_count(cx, object, "rows", 0, INT64_MAX, &out->rows));
     TN_TRY(tn_wire_count(cx, object, "bytes", 0, INT64_MAX, &bytes));
-    out->device = (uint64_t)device;
+    out->mount = (uint64_t)mount;
     out->inode = (uint64_t)inode;
     out->bytes = (uint64_t)bytes;
     TN_TRY(parse_inputs(cx, arena, object, out));

@@ -26,7 +26,7 @@ typedef struct tn_merge_partition {
     tn_str staging;      /* directory for this partition's new files and undo; on its file system */
     bool staging_inside; /* lies below the root: hidden, and no name in it ends in ".parquet" */
     enum tn_swap swap;
-    uint64_t device, inode; /* of the directory as the plan saw it */
+    uint64_t mount, inode; /* of the directory as the plan saw it */
     int64_t mtime_ns;
     tn_file_seen *inputs; /* to be replaced; path is the file name */
     size_t input_count;

@@ -152,7 +152,7 @@ static void add_file(world *w, tn_dir_partition *partition, const json_t *spec, 
     assert_ok(w->cx, tn_arena_keep(w->cx, &w->arena, &file->name));
     file->stat = (tn_stat){.size_bytes = (uint64_t)integer(spec, "size", 100),
                            .mtime_ns = integer(spec, "mtime_ms", 1000) * 1000000,
-                           .device = 1,
+                           .mount = 1,
                            .inode = (uint64_t)(100 + number)};
     file->state = state_of(text(spec, "state", "good"));
     file->problem = tn_str_of("its end is missing");
@@ -189,7 +189,7 @@ static void add_partition(world *w, const json_t *spec)
                                       &partition->directory));
     partition->stat = (tn_stat){.kind = TN_ENTRY_DIR,
                                 .mtime_ns = integer(spec, "mtime_ms", 1000) * 1000000,
-                                .device = (uint64_t)integer(spec, "device", 1)};
+                                .mount = (uint64_t)integer(spec, "mount", 1)};
     partition->has_subdirs = json_is_true(json_object_get(spec, "subdirs"));
     partition->symlinked = json_is_true(json_object_get(spec, "symlinked"));
     partition->busy = tn_str_of(text(spec, "busy", ""));
@@ -213,7 +213,7 @@ static void build(world *w, const json_t *spec)
 
     w->dir.root = TN_STR("/t");
     w->dir.work = TN_STR("/.t.tarn");
-    w->dir.device = 1;
+    w->dir.mount = 1;
     w->dir.exchange = !json_is_false(json_object_get(spec, "exchange"));
     w->dir.work_inside = json_is_true(json_object_get(spec, "work_inside"));
     w->dir.schemas = tn_arena_array(w->cx, &w->arena, 64, sizeof *w->dir.schemas);

@@ -273,7 +273,7 @@ static inline int world_plan_make(struct world *w, struct world_plan *p, bool *w
     partition->swap = TN_SWAP_EXCHANGE;
     TN_TRY(tn_store_stat(cx, w->memory, partition->directory, &stat));
     partition->inode = stat.inode;
-    partition->device = stat.device;
+    partition->mount = stat.mount;
     partition->mtime_ns = stat.mtime_ns;
     TN_TRY(world_plan_inputs(w, p));
     *worth = partition->input_count > 1;
