@@ -12,6 +12,9 @@ enum tn_change_state {
     TN_CHANGE_DONE = 2   /* the swap has ended and is durable; the old files may go */
 };
 
+/* The staging of a change that takes another back is that one's with this behind. */
+#define TN_UNDO_STAGING_END ".undo"
+
 typedef struct tn_change_file {
     tn_str name; /* in the directory */
     tn_str path; /* leaving: where it goes; entering: where it lies until then; kept: none */

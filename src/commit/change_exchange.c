@@ -532,12 +532,14 @@ static int swap_and_settle(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_cha
                            tn_str fresh)
 {
     char text[TN_ERROR_TEXT_MAX];
-    bool completed = false;
+    bool completed = false, refused = false;
     int answer, rc;
 
     answer = tn_change_record_put(cx, store, change, change->record);
-    if (answer == TARN_OK)
+    if (answer == TARN_OK) {
         answer = tn_store_exchange(cx, store, change->directory, fresh);
+        refused = answer == TARN_E_IO || answer == TARN_E_CONFLICT;
+    }
     memcpy(text, tarn_cx_error(cx), sizeof text);
     rc = tn_change_exchange_settle(cx, store, arena, change, &completed);
     if (rc == TARN_E_UNSUPPORTED) /* something may have been touched: no way around any more */
@@ -545,6 +547,8 @@ static int swap_and_settle(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_cha
     TN_TRY(rc);
     if (completed)
         goto done;
+    if (refused) /* no rights on the parent, say: all is as it was, so renames may be tried */
+        answer = TARN_E_UNSUPPORTED;
     if (answer != TARN_OK)
         TN_FAIL(answer, "%s", text);
     TN_FAIL(TARN_E_CONFLICT, "%.*s: %.*s", TN_STR_ARG(change->directory), TN_STR_ARG(change->note));

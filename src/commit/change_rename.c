@@ -177,12 +177,18 @@ static int move_home(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *c
                      const tn_change_file *file)
 {
     tn_str home, name = file->name;
+    tn_stat stat;
+    bool away;
     int rc;
 
     for (;;) {
+        /* Asked first: where no rename can succeed (another mount, no rights), none is needed. */
+        TN_TRY(tn_change_find(cx, store, file->path, &away, &stat));
+        if (!away)
+            goto done;
         TN_TRY(tn_path_join(cx, arena, change->directory, name, &home));
         rc = tn_store_rename(cx, store, file->path, home, false);
-        if (rc == TARN_E_NOTFOUND) { /* it never left */
+        if (rc == TARN_E_NOTFOUND) { /* somebody removed it under our eyes */
             tn_cx_forget(cx);
             rc = TARN_OK;
         }

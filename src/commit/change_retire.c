@@ -86,15 +86,27 @@ done:
     return rc;
 }
 
-static void remove_empty_staging(tarn_cx *cx, tn_store *store, tn_arena *arena,
-                                 const tn_change *change)
+static void remove_empty(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str staging)
 {
     tn_str old;
 
-    if (tn_path_join(cx, arena, change->staging, TN_STR("old"), &old) == TARN_OK)
+    if (tn_path_join(cx, arena, staging, TN_STR("old"), &old) == TARN_OK)
         tn_change_remove_empty(cx, store, old);
-    tn_change_remove_staging(cx, store, change->staging);
+    tn_change_remove_staging(cx, store, staging);
     tn_cx_forget(cx);
+}
+
+/* Undo has emptied the staging of the change that it takes back, too, and removes its manifest. */
+static void remove_empty_staging(tarn_cx *cx, tn_store *store, tn_arena *arena,
+                                 const tn_change *change)
+{
+    tn_str end = TN_STR(TN_UNDO_STAGING_END), kept = change->staging;
+
+    if (change->undo && tn_str_ends(kept, end)) {
+        kept.len -= end.len;
+        remove_empty(cx, store, arena, kept);
+    }
+    remove_empty(cx, store, arena, change->staging);
 }
 
 /* The manifest is the record under another name: the inodes in it are those on disk. */
@@ -144,8 +156,9 @@ int tn_change_retire(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *c
     TN_TRY(remove_staged(cx, store, change));
     if (change->undo)
         TN_TRY(remove_manifest(cx, store, arena, change, undo));
-    TN_TRY(tn_change_drop(cx, store, change));
+    /* The record goes last: what it names is found again after a crash, empty directories too. */
     remove_empty_staging(cx, store, arena, change);
+    TN_TRY(tn_change_drop(cx, store, change));
 done:
     return rc;
 }
@@ -155,8 +168,8 @@ int tn_change_forget(tarn_cx *cx, tn_store *store, tn_arena *arena, const tn_cha
     int rc;
 
     TN_TRY(remove_renamed(cx, store, change));
-    TN_TRY(tn_change_drop(cx, store, change));
     remove_empty_staging(cx, store, arena, change);
+    TN_TRY(tn_change_drop(cx, store, change));
 done:
     return rc;
 }

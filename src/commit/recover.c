@@ -1,6 +1,6 @@
 /* What crashed runs left: changes are settled, staging is swept, expired undo goes.
  * I1: all changes are settled before anything is swept; a change that cannot be settled ends the
- *     recovery, so that its staging stays. */
+ *     recovery, so that its staging stays; while old files cannot be removed nothing is swept. */
 #include "commit/commit_dir.h"
 #include "commit/work.h"
 #include "table/dir.h"
@@ -45,7 +45,10 @@ static int check_place(tarn_cx *cx, const tn_work *work, const tn_change *change
         TN_STR_ARG(change->record), TN_STR_ARG(directory), TN_STR_ARG(root));
 }
 
-static int settle_all(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_recovery *out)
+/* *retained: old files could not be removed (an immutable one, say). The directory itself is right,
+ * so merging may go on; the record stays, and each run tries again. */
+static int settle_all(tarn_cx *cx, const tn_work *work, tn_arena *arena, bool *retained,
+                      tn_recovery *out)
 {
     tn_str *records;
     size_t count;
@@ -59,6 +62,12 @@ static int settle_all(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_reco
         TN_TRY(tn_change_record_load(cx, work->store, records[i], arena, &change));
         TN_TRY(check_place(cx, work, &change));
         rc = tn_change_settle(cx, work->store, arena, &change, work->undo, &completed);
+        if (change.state == TN_CHANGE_DONE && (rc == TARN_E_IO || rc == TARN_E_CONFLICT)) {
+            tn_cx_forget(cx);
+            *retained = true;
+            rc = TARN_OK;
+            continue;
+        }
         if (rc != TARN_OK)
             TN_TRY(tn_fail_within(cx, rc, "%.*s: an unfinished change cannot be settled",
                                   TN_STR_ARG(change.directory)));
@@ -94,12 +103,16 @@ int tn_work_recover(tarn_cx *cx, const tn_work *work, tn_str own_id, tn_recovery
 {
     tn_arena arena = {0};
     tn_recovery done_so_far = {0};
+    bool retained = false;
     int rc;
 
-    TN_TRY(settle_all(cx, work, &arena, &done_so_far));
-    TN_TRY(tn_work_sweep_run(cx, work, &arena, own_id, &done_so_far.removed));
+    TN_TRY(settle_all(cx, work, &arena, &retained, &done_so_far));
+    if (!retained) /* I1 */
+        TN_TRY(tn_work_sweep_run(cx, work, &arena, own_id, &done_so_far.removed));
     TN_TRY(forget_expired(cx, work, &arena, &done_so_far));
-    TN_TRY(tn_work_sweep_stray(cx, work, &arena, own_id, &done_so_far.removed));
+    TN_TRY(tn_work_sweep_halves(cx, work, &arena));
+    if (!retained)
+        TN_TRY(tn_work_sweep_stray(cx, work, &arena, own_id, &done_so_far.removed));
     out->completed += done_so_far.completed;
     out->undone += done_so_far.undone;
     out->removed += done_so_far.removed;

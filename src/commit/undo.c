@@ -93,7 +93,8 @@ static int turn_round(tarn_cx *cx, tn_store *store, tn_arena *arena, const tn_wo
         .directory = kept->directory,
         .leaving_count = kept->entering_count,
     };
-    TN_TRY(tn_arena_print(cx, arena, &change->staging, "%.*s.undo", TN_STR_ARG(kept->staging)));
+    TN_TRY(tn_arena_print(cx, arena, &change->staging, "%.*s" TN_UNDO_STAGING_END,
+                          TN_STR_ARG(kept->staging)));
     TN_TRY(tn_path_join(cx, arena, work->changes, tn_path_name(kept->record), &change->record));
     change->leaving = tn_arena_array(cx, arena, kept->entering_count, sizeof *change->leaving);
     if (change->leaving == NULL)

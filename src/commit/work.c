@@ -245,9 +245,11 @@ int tn_work_sweep(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str staging)
     tn_str path;
     int rc = tn_store_list(cx, store, staging, arena, &entries, &count);
 
-    if (rc == TARN_E_NOTFOUND) {
+    if (rc == TARN_E_NOTFOUND) { /* what is above it may have been made already */
         tn_cx_forget(cx);
-        return TARN_OK;
+        rc = TARN_OK;
+        tn_change_remove_staging(cx, store, staging);
+        goto done;
     }
     TN_TRY(rc);
     /* The new directory first: its links are known by the staged names they share. */
@@ -260,6 +262,44 @@ int tn_work_sweep(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str staging)
             tn_change_remove_empty(cx, store, path);
     }
     tn_change_remove_staging(cx, store, staging);
+done:
+    return rc;
+}
+
+/* Halves of puts that a crash cut off: they are made under the lock only, so none is in use. A
+ * probe that loses its directories tries again. */
+static int sweep_halves(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str folder)
+{
+    tn_entry *entries;
+    size_t count;
+    tn_str path;
+    int rc = tn_store_list(cx, work->store, folder, arena, &entries, &count);
+
+    if (rc == TARN_E_NOTFOUND) {
+        tn_cx_forget(cx);
+        return TARN_OK;
+    }
+    TN_TRY(rc);
+    for (size_t i = 0; i < count; i++) {
+        bool is_directory = entries[i].stat.kind == TN_ENTRY_DIR && !entries[i].stat.link;
+
+        TN_TRY(tn_path_join(cx, arena, folder, entries[i].name, &path));
+        if (!is_directory && tn_str_starts(entries[i].name, TN_STR(TN_STORE_PUT_PREFIX)))
+            TN_TRY(tn_change_remove(cx, work->store, path));
+        else if (is_directory && tn_str_starts(entries[i].name, TN_STR(TN_DIR_PROBE_PREFIX)))
+            tn_change_remove_empty(cx, work->store, path);
+    }
+done:
+    return rc;
+}
+
+int tn_work_sweep_halves(tarn_cx *cx, const tn_work *work, tn_arena *arena)
+{
+    const tn_str folders[] = {work->path, work->changes, work->undo};
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        TN_TRY(sweep_halves(cx, work, arena, folders[i]));
 done:
     return rc;
 }

@@ -34,6 +34,8 @@ int tn_work_sweep_run(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str 
 int tn_work_sweep(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str staging);
 /* Removes a new directory that a crash left there half built. */
 int tn_work_sweep_new(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str staging);
+/* Sweeps what puts and probes left that a crash cut off. */
+int tn_work_sweep_halves(tarn_cx *cx, const tn_work *work, tn_arena *arena);
 /* Sweeps staging directories that no run wrote down and nobody touched for a day. */
 int tn_work_sweep_stray(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str own_id,
                         uint64_t *removed);

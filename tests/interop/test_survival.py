@@ -256,3 +256,121 @@ def test_a_writer_at_work(tarn_bin, tmp_path):
             time.sleep(0.002)
         assert process.returncode in (0, 1, 4)
     assert sorted(want) == ids(root)
+
+
+def test_kill_again_and_again_leaves_nothing(tarn_bin, tarn, fast_dir):
+    """Killed several times in a row, then in the midst of undo: every file of the work directory goes in the end."""
+    seed = int(os.environ.get("TARN_SEED", "0")) or random.randrange(1, 1 << 30)
+    print(f"TARN_SEED={seed}")
+    dice = random.Random(seed)
+
+    def killed(*words):
+        process = subprocess.Popen([tarn_bin, "merge", str(root), *words], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(dice.uniform(0, usual * 1.1))
+        process.send_signal(dice.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
+        process.wait()
+
+    root = fast_dir / "events"
+    make_table(root, 2, 4)
+    began = time.monotonic()
+    tarn("merge", root)
+    usual = time.monotonic() - began
+    for round_ in range(150 if FULL else 15):
+        root = fast_dir / f"t{round_}"
+        keep = ["--keep-old", "1h"] if dice.random() < 0.6 else []
+        want = make_table(root, 2, 4)
+        for _ in range(dice.randint(1, 4)):
+            killed(*keep)
+            assert ids(root) == want, f"seed {seed}, round {round_}"
+        tarn("merge", root, *keep)
+        assert ids(root) == want and len(data_files(root)) == 2, f"seed {seed}, round {round_}"
+        for _ in range(dice.randint(0, 3) if keep else 0):
+            killed("--undo")
+            assert ids(root) == want, f"seed {seed}, round {round_}: undo"
+        while keep and subprocess.run([tarn_bin, "merge", str(root), "--undo"], capture_output=True,
+                                      check=False).returncode == 0:
+            assert ids(root) == want, f"seed {seed}, round {round_}: undo"
+        assert nothing_left(root), f"seed {seed}, round {round_}"
+        shutil.rmtree(root)
+
+
+def test_bind_mount_of_the_same_file_system(tarn, tmp_path, mounted):
+    """The device is the same, and yet nothing can be renamed across."""
+    root = tmp_path / "events"
+    write_fragments(root / "dt=1", 0)
+    write_fragments(tmp_path / "elsewhere", 1000)
+    mounted(root / "dt=2", "--bind", str(tmp_path / "elsewhere"))
+    want = ids(root)
+    tarn("merge", root)
+    assert ids(root) == want and len(data_files(root)) == 2
+    assert nothing_left(root) and not (root / "dt=2" / ".tarn").exists()
+    root = tmp_path / "bound"
+    write_fragments(tmp_path / "source", 2000)
+    mounted(root, "--bind", str(tmp_path / "source"))
+    want = ids(root)
+    tarn("merge", root)
+    assert ids(root) == want and len(data_files(root)) == 1 and nothing_left(root)
+
+
+@pytest.mark.skipif(not ROOT, reason="needs root")
+def test_rights_on_the_partitions_but_not_on_the_root(tarn_bin, tmp_path_factory):
+    """The partition cannot be exchanged, for its parent is another's: by renames, then. In a sticky directory the
+    files of others cannot be moved at all: that partition alone fails."""
+    base = pathlib.Path("/tmp") / f"tarn-rights-{os.getpid()}"
+    root = base / "events"
+    want = make_table(root, 3)
+    try:
+        subprocess.run(["chmod", "755", str(base)], check=True)
+        subprocess.run(["chown", "-R", "65534:65534", str(root)], check=True)
+        os.chown(root, 0, 0)
+        os.chmod(base, 0o777)
+        sticky = root / "dt=2024-05-02"
+        os.chown(sticky, 0, 0)
+        os.chmod(sticky, 0o1777)
+        os.chown(sticky / "part-00000.parquet", 0, 0)
+        for _ in range(2):
+            done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", tarn_bin, "merge",
+                                   str(root)], capture_output=True, text=True, check=False)
+            assert done.returncode == 1
+            assert "dt=2024-05-02" in done.stdout and "operation not permitted" in done.stdout
+            assert ids(root) == want and len(data_files(root)) == 1 + 6 + 1
+            assert nothing_left(root)
+    finally:
+        shutil.rmtree(base)
+
+
+@pytest.mark.skipif(not ROOT, reason="needs root")
+def test_an_old_file_that_cannot_be_removed(tarn, tmp_path):
+    """It stays in the work directory, which is no reason not to go on; the first run after it is freed removes it."""
+    root = tmp_path / "events"
+    want = make_table(root, 2)
+    stuck = root / "dt=2024-05-01" / "part-00001.parquet"
+    if subprocess.run(["chattr", "+i", str(stuck)], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no immutable files here")
+    try:
+        assert "old files are left in staging" in tarn("merge", root)
+        write_fragments(root / "dt=2024-05-02", 77000, 3)
+        want = ids_below(root)
+        tarn("merge", root)
+        assert ids_below(root) == want
+    finally:
+        subprocess.run(["chattr", "-R", "-i", str(tmp_path)], check=False)
+    assert "nothing to merge" in tarn("merge", root)
+    assert ids(root) == want and nothing_left(root)
+
+
+def ids_below(root):
+    return sorted(n for path in root.rglob("*.parquet")
+                  for n in pq.ParquetFile(path).read(columns=["id"])["id"].to_pylist())
+
+
+@pytest.mark.parametrize("length", [239, 241, 250, 255])
+def test_long_name_of_the_root(tarn, tmp_path, length):
+    root = tmp_path / ("n" * length)
+    want = make_table(root, 2)
+    tarn("merge", root, "--keep-old", "1h")
+    assert ids(root) == want and len(data_files(root)) == 2
+    tarn("merge", root, "--undo")
+    assert ids(root) == want and len(data_files(root)) == 12
+    assert sorted(p.name for p in tmp_path.iterdir()) == [root.name]
