@@ -163,7 +163,9 @@ def test_random_files_as_parquet(tarn, tmp_path, seed):
     assert again.column_names == table.column_names
     for name in table.column_names:
         left, right = again[name].combine_chunks(), table[name].combine_chunks()
-        assert left.type == right.type, name
+        # dictionaries are an encoding: the values' type stays
+        want = right.type.value_type if pa.types.is_dictionary(right.type) else right.type
+        assert left.type == want, name
         assert repr([expect(x) for x in left]) == repr([expect(x) for x in right]), name
     piped = tarn("read", tmp_path / "x.parquet", "--format", "parquet", text=False)
     assert pq.read_table(io.BytesIO(piped)).num_rows == 500
