@@ -217,7 +217,15 @@ int tn_dir_undo(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
 
     TN_TRY(open_work(cx, store, arena, root, &work));
     TN_TRY(tn_dir_recover(cx, store, root, &recovery));
-    TN_TRY(undo_run(cx, store, root, arena, reports, paths, count));
+    rc = undo_run(cx, store, root, arena, reports, paths, count);
+    if (rc == TARN_E_NOTFOUND) { /* all was undone, by a run that was killed before its end */
+        char text[TN_ERROR_TEXT_MAX];
+
+        memcpy(text, tarn_cx_error(cx), sizeof text);
+        tn_work_finish(cx, &work);
+        TN_FAIL(rc, "%s", text);
+    }
+    TN_TRY(rc);
     tn_work_finish(cx, &work);
 done:
     tn_work_close(&work);

@@ -3,6 +3,7 @@
  *     that follow; a plan cut short is refused as a whole. */
 #include "task/merge_plan.h"
 
+#include "task/place.h"
 #include "task/wire.h"
 
 #define TN_PLAN_COUNT_MAX 100000000
@@ -295,6 +296,7 @@ int tn_merge_plan_parse(tarn_cx *cx, tn_str text, tn_arena *arena, tn_merge_plan
         if (plan.tasks[i].number != i || !tn_str_equal(plan.tasks[i].plan_id, plan.id))
             TN_FAIL(TARN_E_INVALID, "plan: task line %zu is not task %zu of this plan", i + 1, i);
     }
+    TN_TRY(tn_merge_place_check(cx, &plan));
     *out = plan;
 done:
     json_decref(header);

@@ -2,6 +2,7 @@
  * I1: what is written parses back equal; what does not parse is INVALID and names the key.
  * I2: every index a task holds has been checked against what it points into before it is given out.
  */
+#include "task/place.h"
 #include "task/wire.h"
 
 #include <inttypes.h>
@@ -459,6 +460,7 @@ int tn_task_parse(tarn_cx *cx, tn_str line, tn_arena *arena, tn_task *out)
         TN_FAIL(TARN_E_UNSUPPORTED, "task %u does \"%.*s\", which this tarn does not know",
                 task.number, TN_STR_ARG(does));
     TN_TRY(parse_rewrite(cx, arena, object, &task.rewrite));
+    TN_TRY(tn_task_place_check(cx, &task));
     *out = task;
 done:
     json_decref(object);

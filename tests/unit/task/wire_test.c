@@ -33,7 +33,7 @@ static tn_task example(void)
                                  .leaf_count = 2,
                                  .groups = groups,
                                  .group_count = 1,
-                                 .output = TN_STR("/t/x.new"),
+                                 .output = TN_STR("/.t.tarn/p1/p00000/x.new"),
                                  .key_names = names,
                                  .key_values = values,
                                  .key_count = 3,
@@ -123,6 +123,11 @@ static void test_wire__what_points_outside_is_refused(void **state)
 
     (void)state;
     refuse(cx, "\"version\":1", "\"version\":2", TARN_E_UNSUPPORTED, "version 2");
+    refuse(cx, "/.t.tarn/", "/t/", TARN_E_INVALID, "staging");
+    refuse(cx, "/p1/", "/p2/", TARN_E_INVALID, "staging");
+    refuse(cx, "/p00000/x.new", "/../x.new", TARN_E_INVALID, "staging");
+    refuse(cx, "/p00000/x.new", "/p00000/x.parquet", TARN_E_INVALID, "staging");
+    refuse(cx, "/p00000/x.new", "/p00000//x.new", TARN_E_INVALID, "staging");
     refuse(cx, "merge.task", "merge.tusk", TARN_E_INVALID, "merge.tusk");
     refuse(cx, "\"rewrite\"", "\"forget\"", TARN_E_UNSUPPORTED, "forget");
     refuse(cx, "\"mapping\":0", "\"mapping\":1", TARN_E_INVALID, "mapping");
