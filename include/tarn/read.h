@@ -59,7 +59,7 @@ enum tarn_row_format { TARN_ROWS_NDJSON, TARN_ROWS_CSV, TARN_ROWS_PARQUET };
 
 /* Takes bytes in order; other than 0 ends the printing early, without a failure. */
 typedef int (*tarn_read_write)(void *arg, const void *bytes, size_t len);
-/* Writes all rows of a stream in a format. */
+/* Writes all rows of a stream, which stays the caller's to release, in a format. */
 TARN_API int tarn_read_print(tarn_cx *cx, struct ArrowArrayStream *rows,
                              enum tarn_row_format format, tarn_read_write write, void *arg);
 

@@ -20,13 +20,14 @@ int tn_block_reserve(tarn_cx *cx, tn_block *block, size_t more)
     size_t need, cap;
     uint8_t *data;
 
-    if (more <= block->cap - block->len)
+    if (block->data != NULL && more <= block->cap - block->len)
         return TARN_OK;
     if (more > SIZE_MAX / 4 - block->len)
         return tn_fail_memory(cx);
     need = block->len + more;
     cap = block->cap + block->cap / 2;
     cap = cap < need ? need : cap;
+    cap = cap == 0 ? 1 : cap;
     cap = (cap + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
     data = aligned_alloc(BLOCK_ALIGN, cap);
     if (data == NULL)

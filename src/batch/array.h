@@ -16,7 +16,8 @@ typedef struct tn_block {
 } tn_block;
 
 void tn_block_clear(tn_block *block);
-/* Room for `more` bytes beyond len; grows by half at least. */
+/* Room for `more` bytes beyond len; grows by half at least. After it there is a place to point to,
+ * even for 0 bytes. */
 int tn_block_reserve(tarn_cx *cx, tn_block *block, size_t more);
 
 /* An array without content: `buffers` places (NULL) and `children` places (released ones). It owns

@@ -21,7 +21,7 @@ int tn_parquet_writer_open(tarn_cx *cx, tn_sink *sink, const tn_schema *schema,
                            const tn_parquet_write_options *options, tn_parquet_writer **out);
 void tn_parquet_writer_close(tn_parquet_writer *writer);
 /* One chunk per leaf, in order, each of `rows` rows. The chunks' bytes are written and dropped;
- * their indexes are kept. `sorting` may be NULL. */
+ * their indexes are kept. A group of 0 rows is left out. `sorting` may be NULL. */
 int tn_parquet_writer_row_group(tarn_cx *cx, tn_parquet_writer *writer, tn_encoded_chunk *chunks,
                                 int64_t rows, const tn_sorting_column *sorting,
                                 size_t sorting_count);

@@ -294,9 +294,13 @@ static int add_indices(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *bat
                        bool *fits)
 {
     size_t before = w->page.indices.len, added;
-    uint32_t *into = (uint32_t *)(void *)tn_buf_extend(&w->page.indices, (size_t)at->values * 4);
+    uint32_t *into;
     int rc = TARN_OK;
 
+    *fits = true;
+    if (at->values == 0) /* then there may be no array to point into */
+        goto done;
+    into = (uint32_t *)(void *)tn_buf_extend(&w->page.indices, (size_t)at->values * 4);
     TN_TRY(tn_buf_check(cx, &w->page.indices));
     if (batch->indices != NULL)
         TN_TRY(remap_indices(cx, w, batch, at, into, &added));

@@ -66,6 +66,20 @@ static void release_nothing(struct ArrowArray *array)
     array->release = NULL;
 }
 
+/* So that a pointer into an empty block may be formed. */
+static void test_array__an_empty_block_has_a_place(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tn_block block = {0};
+
+    (void)state;
+    assert_ok(cx, tn_block_reserve(cx, &block, 0));
+    assert_non_null(block.data);
+    assert_int_equal(block.len, 0);
+    tn_block_clear(&block);
+    tarn_cx_close(cx);
+}
+
 static void test_array__check_refuses_what_leads_outside(void **state)
 {
     static const int32_t back[] = {0, 2, 1}, beyond[] = {0, 1, 9}, negative[] = {-1, 0, 1};
