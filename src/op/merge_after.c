@@ -89,7 +89,7 @@ int tn_merge_after(tarn_cx *cx, const char *command, tn_str root, tn_str partiti
     tn_arena arena = {0};
     tn_str kept = partition, text;
     char **env;
-    int code, rc = TARN_OK;
+    int code = -1, rc = TARN_OK;
 
     TN_TRY(tn_arena_keep(cx, &arena, &kept));
     TN_TRY(environment(cx, &arena, root, kept, &env));
