@@ -64,6 +64,8 @@ typedef struct tarn_doctor_report {
     size_t worst_count;
     uint64_t groups, group_bytes, group_rows; /* row groups: count, sums */
     uint64_t schemas;
+    const char *schema_note; /* columns that some files lack; "" when there are none */
+    uint64_t kept_undo;      /* partitions whose old files a merge keeps for --undo */
     const tarn_doctor_codec *codecs;
     size_t codec_count;
     uint64_t damaged, encrypted, bucketed, symlinks,
@@ -71,6 +73,7 @@ typedef struct tarn_doctor_report {
     const char *const *others; /* names that are no data, at most twenty */
     size_t other_count;
     uint64_t others_total;
+    uint64_t others_crc;          /* of them, checksum files of Hadoop; named last */
     bool deep;                    /* every page was read */
     const tarn_finding *findings; /* errors first */
     size_t finding_count;

@@ -91,6 +91,42 @@ static void print_costs(struct out *out, const tarn_doctor_report *r)
     out_text(out, "\n");
 }
 
+/* As it is, since it may be a command to copy, but for what would break the line. */
+static void print_line(struct out *out, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++)
+        out_bytes(out, (unsigned char)*at < 0x20 || *at == 0x7F ? "?" : at, 1);
+}
+
+/* The checksums that Hadoop's local file system puts beside every file are counted, not named. */
+static bool is_checksum(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t len = strlen(name);
+
+    return name[0] == '.' && len > 4 && strcmp(name + len - 4, ".crc") == 0;
+}
+
+static void print_others(struct out *out, const tarn_doctor_report *r)
+{
+    struct out_word a;
+    size_t named = 0;
+
+    if (r->others_total == 0)
+        return;
+    out_text(out, "no data    %s:", out_many(&a, r->others_total, "file", NULL));
+    if (r->others_crc > 0)
+        out_text(out, " %s .crc", out_count(&a, r->others_crc));
+    for (size_t i = 0; i < r->other_count && named < 6; i++) {
+        if (is_checksum(r->others[i]))
+            continue;
+        out_text(out, "%s ", named++ > 0 || r->others_crc > 0 ? "," : "");
+        out_name(out, r->others[i], strlen(r->others[i]));
+    }
+    out_text(out, "%s\n", named + r->others_crc < r->others_total ? ", …" : "");
+}
+
 static void print_health(struct out *out, const tarn_doctor_report *r)
 {
     struct out_word a, b, c;
@@ -103,29 +139,24 @@ static void print_health(struct out *out, const tarn_doctor_report *r)
     for (size_t i = 0; i < r->codec_count; i++)
         out_text(out, "%s%s in %s", i > 0 ? ", " : "", r->codecs[i].name,
                  out_many(&a, r->codecs[i].files, "file", NULL));
-    out_text(out, "%s\nschemas    %llu\n", r->codec_count == 0 ? "none" : "",
+    out_text(out, "%s\nschemas    %llu", r->codec_count == 0 ? "none" : "",
              (unsigned long long)r->schemas);
+    if (r->schema_note[0] != '\0') {
+        out_text(out, ": ");
+        print_line(out, r->schema_note);
+        out_text(out, "\n           a column that a file lacks is null there (Spark: mergeSchema)");
+    }
+    out_text(out, "\n");
+    if (r->kept_undo > 0)
+        out_text(out, "kept       old files of %s; tarn merge --undo brings them back\n",
+                 out_many(&a, r->kept_undo, "partition", NULL));
     if (r->encrypted + r->bucketed + r->symlinks > 0)
         out_text(out, "left alone %llu encrypted, %llu bucketed, %llu symbolic links\n",
                  (unsigned long long)r->encrypted, (unsigned long long)r->bucketed,
                  (unsigned long long)r->symlinks);
-    if (r->others_total > 0) {
-        out_text(out, "no data    %s: ", out_count(&a, r->others_total));
-        for (size_t i = 0; i < r->other_count && i < 6; i++) {
-            out_text(out, "%s", i > 0 ? ", " : "");
-            out_name(out, r->others[i], strlen(r->others[i]));
-        }
-        out_text(out, "%s\n", r->others_total > 6 ? ", …" : "");
-    }
+    print_others(out, r);
     if (!r->deep)
         out_text(out, "checked    every footer; --deep reads every page as well\n");
-}
-
-/* As it is, since it may be a command to copy, but for what would break the line. */
-static void print_line(struct out *out, const char *text)
-{
-    for (const char *at = text; *at != '\0'; at++)
-        out_bytes(out, (unsigned char)*at < 0x20 || *at == 0x7F ? "?" : at, 1);
 }
 
 static void print_findings(struct out *out, const tarn_doctor_report *r)
@@ -251,12 +282,15 @@ static void print_json(struct out *out, const tarn_doctor_report *r)
     out_json_u64(&json, "group_bytes", r->group_bytes);
     out_json_u64(&json, "group_rows", r->group_rows);
     out_json_u64(&json, "schemas", r->schemas);
+    out_json_text(&json, "schema_note", r->schema_note);
+    out_json_u64(&json, "kept_undo", r->kept_undo);
     out_json_u64(&json, "damaged", r->damaged);
     out_json_u64(&json, "encrypted", r->encrypted);
     out_json_u64(&json, "bucketed", r->bucketed);
     out_json_u64(&json, "symlinks", r->symlinks);
     out_json_u64(&json, "indexed", r->indexed);
     out_json_u64(&json, "others_total", r->others_total);
+    out_json_u64(&json, "others_crc", r->others_crc);
     out_json_bool(&json, "deep", r->deep);
     json_lists(&json, r);
     json_findings(&json, r);

@@ -174,13 +174,15 @@ static void print_summary(struct out *out, const tarn_merge_report *report, cons
                  out_many(&b, report->partitions_seen, "partition", NULL));
         return;
     }
-    out_text(out, ": %s %s %s (%s of them became %s), %s rows, %s read, %s\n",
-             out_many(&a, report->files_before, "file", NULL),
-             report->dry_run ? "would become" : "became", out_count(&b, report->files_after),
-             out_count(&c, report->merged_files), out_count(&d, report->new_files),
-             out_count(&e, (uint64_t)report->rows),
+    out_text(out, ": %s %s %s", out_many(&a, report->files_before, "file", NULL),
+             report->dry_run ? "would become" : "became", out_count(&b, report->files_after));
+    if (report->merged_files != report->files_before)
+        out_text(out, " (%s fragments %s)", out_count(&c, report->merged_files),
+                 out_count(&d, report->new_files));
+    out_text(out, ", %s, %s %s, %s\n", out_many(&e, (uint64_t)report->rows, "row", NULL),
              out_size(&(struct out_word){{0}},
                       report->dry_run ? report->merged_bytes : report->read_bytes),
+             report->dry_run ? "to read" : "read",
              out_duration(&(struct out_word){{0}}, report->ms));
     if (!report->dry_run)
         out_text(out, "%s of %s before, %s after; %zu done, %zu skipped, %zu failed\n",

@@ -111,7 +111,7 @@ __attribute__((format(printf, 3, 0))) static void message(struct out *out, const
     flockfile(stderr);
     fprintf(stderr, "tarn: %s", mark);
     while (at < len) {
-        size_t n = out_bytes_message(text, len, &at, piece);
+        size_t n = out_bytes_name(text, len, &at, piece);
 
         fwrite(piece, 1, n, stderr);
     }

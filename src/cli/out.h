@@ -21,7 +21,7 @@ bool out_ended(const struct out *out);
 /* Data to stdout. */
 void out_bytes(struct out *out, const void *bytes, size_t len);
 void out_text(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A name of any bytes for people: control characters, "%" and what is not UTF-8 as %XX. */
+/* A name of any bytes for people: control characters and what is not UTF-8 as %XX. */
 void out_name(struct out *out, const char *bytes, size_t len);
 
 /* Messages to stderr, one line, "tarn: " before it. Notes are dropped by --quiet, warnings and

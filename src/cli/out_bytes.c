@@ -37,7 +37,7 @@ static size_t percent(unsigned char byte, char *piece)
     return 3;
 }
 
-static size_t escape(const char *bytes, size_t len, size_t *at, char *piece, bool percent_too)
+size_t out_bytes_name(const char *bytes, size_t len, size_t *at, char *piece)
 {
     unsigned char byte = (unsigned char)bytes[*at];
     size_t n = out_bytes_utf8(bytes, len, *at);
@@ -45,23 +45,13 @@ static size_t escape(const char *bytes, size_t len, size_t *at, char *piece, boo
     bool control = byte < 0x20 || byte == 0x7F ||
                    (n == 2 && byte == 0xC2 && (unsigned char)bytes[*at + 1] < 0xA0);
 
-    if (n == 0 || control || (percent_too && byte == '%')) {
+    if (n == 0 || control) {
         *at += 1;
         return percent(byte, piece);
     }
     memcpy(piece, bytes + *at, n);
     *at += n;
     return n;
-}
-
-size_t out_bytes_name(const char *bytes, size_t len, size_t *at, char *piece)
-{
-    return escape(bytes, len, at, piece, true);
-}
-
-size_t out_bytes_message(const char *bytes, size_t len, size_t *at, char *piece)
-{
-    return escape(bytes, len, at, piece, false);
 }
 
 static size_t json_ascii(unsigned char byte, char *piece)

@@ -10,11 +10,10 @@
 /* Length of the well-formed UTF-8 character at `at`; 0 when the bytes there are none. */
 size_t out_bytes_utf8(const char *bytes, size_t len, size_t at);
 /* Each writes the next piece into `piece` (not ended by NUL), moves *at on, and gives its length.
- * name: control characters, "%" and what is not UTF-8 as %XX. message: the same but for "%", since
- * texts of the library carry names that are escaped already. json: as the string of a JSON text,
- * broken UTF-8 as U+FFFD. json_name: name, then the string of a JSON text. */
+ * name: for people, control characters and what is not UTF-8 as %XX; a "%" stays, so that the names
+ * of partitions read as they stand on disk. json: as the string of a JSON text, broken UTF-8 as
+ * U+FFFD. json_name: "%" and what is not UTF-8 as %XX, so that every name can be had back. */
 size_t out_bytes_name(const char *bytes, size_t len, size_t *at, char *piece);
-size_t out_bytes_message(const char *bytes, size_t len, size_t *at, char *piece);
 size_t out_bytes_json(const char *bytes, size_t len, size_t *at, char *piece);
 size_t out_bytes_json_name(const char *bytes, size_t len, size_t *at, char *piece);
 

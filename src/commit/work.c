@@ -305,10 +305,36 @@ done:
 }
 
 /* Fresh: a plan made apart may still be on its way to its commit. */
+/* Nobody made a name in it or in the directories below for a day. */
+static bool is_old(tarn_cx *cx, int64_t newest_ns, const tn_entry *entries, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        newest_ns = entries[i].stat.mtime_ns > newest_ns ? entries[i].stat.mtime_ns : newest_ns;
+    return tn_cx_now_ms(cx) - newest_ns / 1000000 >= STRAY_AGE_MS;
+}
+
+int tn_work_waits(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str path, bool *out)
+{
+    tn_entry *entries;
+    tn_stat stat, run;
+    size_t count;
+    bool found;
+    int rc;
+
+    *out = false;
+    TN_TRY(tn_change_find(cx, work->store, work->run, &found, &run));
+    if (found)
+        goto done;
+    TN_TRY(tn_store_stat(cx, work->store, path, &stat));
+    TN_TRY(tn_store_list(cx, work->store, path, arena, &entries, &count));
+    *out = !is_old(cx, stat.mtime_ns, entries, count);
+done:
+    return rc;
+}
+
 static int sweep_stray_run(tarn_cx *cx, const tn_work *work, tn_arena *arena, const tn_entry *run,
                            uint64_t *removed)
 {
-    int64_t newest_ns = run->stat.mtime_ns;
     tn_entry *entries;
     size_t count;
     tn_str path, staging;
@@ -316,9 +342,7 @@ static int sweep_stray_run(tarn_cx *cx, const tn_work *work, tn_arena *arena, co
 
     TN_TRY(tn_path_join(cx, arena, work->path, run->name, &path));
     TN_TRY(tn_store_list(cx, work->store, path, arena, &entries, &count));
-    for (size_t i = 0; i < count; i++)
-        newest_ns = entries[i].stat.mtime_ns > newest_ns ? entries[i].stat.mtime_ns : newest_ns;
-    if (tn_cx_now_ms(cx) - newest_ns / 1000000 < STRAY_AGE_MS)
+    if (!is_old(cx, run->stat.mtime_ns, entries, count))
         goto done;
     for (size_t i = 0; i < count; i++) {
         TN_TRY(tn_path_join(cx, arena, path, entries[i].name, &staging));

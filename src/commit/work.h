@@ -39,6 +39,9 @@ int tn_work_sweep_halves(tarn_cx *cx, const tn_work *work, tn_arena *arena);
 /* Sweeps staging directories that no run wrote down and nobody touched for a day. */
 int tn_work_sweep_stray(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str own_id,
                         uint64_t *removed);
+/* Whether a directory in the work directory is left alone by the next run: no run wrote it down and
+ * it is not a day old, so it is that of a plan whose tasks or commit are still to come. */
+int tn_work_waits(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str path, bool *out);
 
 /* undo.c, recover.c: every record of a folder, oldest name first; *count 0 where there is none. */
 int tn_work_records(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str folder, tn_str **paths,

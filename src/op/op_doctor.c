@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "commit/work.h"
 #include "exec/exec_probe.h"
 #include "plan/plan_doctor.h"
 #include "plan/plan_merge.h"
@@ -22,6 +23,9 @@ typedef struct session {
     /* temporary directories */
     tn_str *temporary;
     size_t temporary_count, temporary_cap;
+    /* what a merge left, but for what it keeps for --undo */
+    tn_str *leftovers;
+    size_t leftover_count, kept_count;
 } session;
 
 static int probe_file(tarn_cx *cx, size_t i, void *arg)
@@ -150,6 +154,87 @@ done:
     return rc;
 }
 
+static bool lies_in(tn_str path, tn_str directory)
+{
+    return tn_str_equal(path, directory) ||
+           (tn_str_starts(path, directory) && path.ptr[directory.len] == '/');
+}
+
+/* The changes of an undo folder; *count 0 when one of them cannot be read or its time is over: then
+ * the next merge has something to clean up. */
+static int load_kept(tarn_cx *cx, session *s, tn_str undo, tn_change **out, size_t *count)
+{
+    tn_change *changes;
+    tn_str *paths = NULL;
+    size_t n = 0;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_work_records(cx, s->store, &s->arena, undo, &paths, &n));
+    changes = tn_arena_array(cx, &s->arena, n + 1, sizeof *changes);
+    if (changes == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    for (size_t i = 0; i < n; i++) {
+        TN_TRY(tn_change_record_load(cx, s->store, paths[i], &s->arena, &changes[i]));
+        if (changes[i].keep_until_ms <= tn_cx_now_ms(cx))
+            return TARN_OK;
+    }
+    *out = changes;
+    *count = n;
+done:
+    if (rc != TARN_OK && rc != TARN_E_NOMEM && rc != TARN_E_CANCELLED) {
+        tn_cx_forget(cx);
+        rc = TARN_OK;
+    }
+    return rc;
+}
+
+/* A plan whose commit is still to come; what cannot be looked at is none. */
+static int waits(tarn_cx *cx, session *s, tn_str path, bool *out)
+{
+    tn_work work;
+    int rc = TARN_OK;
+
+    *out = false;
+    if (tn_str_is(tn_path_name(path), "undo") || tn_str_is(tn_path_name(path), "changes"))
+        return TARN_OK;
+    TN_TRY(tn_work_at(cx, s->store, &s->arena, s->dir.root, tn_path_parent(path), &work));
+    TN_TRY(tn_work_waits(cx, &work, &s->arena, path, out));
+done:
+    if (rc != TARN_OK && rc != TARN_E_NOMEM && rc != TARN_E_CANCELLED) {
+        tn_cx_forget(cx);
+        rc = TARN_OK;
+    }
+    return rc;
+}
+
+/* Parts what a merge keeps for --undo, and plans that wait for their commit, which are as they
+ * should be, from what was left behind: doctor names what the next merge removes. */
+static int part_leftovers(tarn_cx *cx, session *s)
+{
+    const tn_dir *dir = &s->dir;
+    tn_change *kept = NULL;
+    int rc = TARN_OK;
+
+    s->leftovers = tn_arena_array(cx, &s->arena, dir->leftover_count + 1, sizeof *s->leftovers);
+    if (s->leftovers == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    for (size_t i = 0; i < dir->leftover_count && kept == NULL; i++)
+        if (tn_str_is(tn_path_name(dir->leftovers[i]), "undo"))
+            TN_TRY(load_kept(cx, s, dir->leftovers[i], &kept, &s->kept_count));
+    for (size_t i = 0; i < dir->leftover_count; i++) {
+        bool wanted = s->kept_count > 0 && tn_str_is(tn_path_name(dir->leftovers[i]), "undo");
+
+        for (size_t k = 0; !wanted && k < s->kept_count; k++)
+            wanted = lies_in(kept[k].staging, dir->leftovers[i]);
+        if (!wanted)
+            TN_TRY(waits(cx, s, dir->leftovers[i], &wanted));
+        if (!wanted)
+            s->leftovers[s->leftover_count++] = dir->leftovers[i];
+    }
+done:
+    return rc;
+}
+
 static int load(tarn_cx *cx, session *s, const char *path)
 {
     tn_dir_options load_options = {.for_write = true};
@@ -167,6 +252,7 @@ static int load(tarn_cx *cx, session *s, const char *path)
     load_options.partition_count = s->options->partition_count;
     TN_TRY(tn_dir_load(cx, s->store, root, &load_options, &s->dir));
     TN_TRY(find_temporary(cx, s));
+    TN_TRY(part_leftovers(cx, s));
 done:
     return rc;
 }
@@ -186,7 +272,10 @@ static int diagnose(tarn_cx *cx, session *s, const char *path)
                              .shown = tn_str_of(path),
                              .now_ms = s->dir.seen_ms,
                              .temporary = s->temporary,
-                             .temporary_count = s->temporary_count};
+                             .temporary_count = s->temporary_count,
+                             .leftovers = s->leftovers,
+                             .leftover_count = s->leftover_count,
+                             .kept_count = s->kept_count};
     int rc = TARN_OK;
 
     TN_TRY(tn_plan_merge(cx, &s->dir, &merge_options, &s->arena, &merge));

@@ -26,6 +26,7 @@ typedef struct doctoring {
     tarn_doctor_report *out;
     tarn_finding *findings;
     tn_str quoted; /* the directory as a shell word */
+    bool widen;    /* the merge joins types */
 } doctoring;
 
 uint64_t tarn_doctor_blocks(uint64_t file_bytes)
@@ -156,21 +157,23 @@ static int list_codecs(doctoring *d, const uint64_t codec_files[32])
     return TARN_OK;
 }
 
-static int list_others(doctoring *d)
+static int list_others_of(doctoring *d, const char **made, bool checksums)
 {
     const tn_dir *dir = d->in->dir;
-    const char **made = tn_arena_array(d->cx, d->arena, OTHERS_MAX, sizeof *made);
     int rc = TARN_OK;
 
-    if (made == NULL)
-        return TARN_E_NOMEM;
     for (size_t p = 0; p < dir->partition_count; p++) {
         const tn_dir_partition *partition = &dir->partitions[p];
 
         for (size_t i = 0; i < partition->other_count; i++) {
             tn_str path = partition->others[i].name;
+            bool checksum = tn_str_starts(path, TN_STR(".")) && tn_str_ends(path, TN_STR(".crc"));
 
-            if (d->out->others_total++ >= OTHERS_MAX)
+            if (checksum != checksums)
+                continue;
+            d->out->others_total++;
+            d->out->others_crc += checksum;
+            if (d->out->other_count >= OTHERS_MAX)
                 continue;
             if (partition->path.len != 0)
                 TN_TRY(tn_path_join(d->cx, d->arena, partition->path, path, &path));
@@ -178,6 +181,20 @@ static int list_others(doctoring *d)
             made[d->out->other_count++] = path.ptr;
         }
     }
+done:
+    return rc;
+}
+
+/* Checksum files last: there is one for each file that Spark writes to a local disk. */
+static int list_others(doctoring *d)
+{
+    const char **made = tn_arena_array(d->cx, d->arena, OTHERS_MAX, sizeof *made);
+    int rc = TARN_OK;
+
+    if (made == NULL)
+        return TARN_E_NOMEM;
+    TN_TRY(list_others_of(d, made, false));
+    TN_TRY(list_others_of(d, made, true));
     d->out->others = made;
 done:
     return rc;
@@ -286,7 +303,8 @@ static int find_small(doctoring *d)
                           100.0 * (double)inputs / (double)d->out->files,
                           (unsigned long long)(d->in->small_bytes >> 20), merge->partition_count,
                           (unsigned long long)d->out->partitions, (unsigned long long)outputs));
-    TN_TRY(tn_arena_print(d->cx, d->arena, &cure, "tarn merge %.*s", TN_STR_ARG(d->quoted)));
+    TN_TRY(tn_arena_print(d->cx, d->arena, &cure, "tarn merge %.*s%s", TN_STR_ARG(d->quoted),
+                          d->widen ? " --widen" : ""));
     for (size_t i = 0; i < merge->partition_count && merge->partition_count <= NAMED_MAX &&
                        merge->partition_count < d->out->partitions;
          i++) {
@@ -389,23 +407,27 @@ done:
 
 static int find_drift(doctoring *d)
 {
-    tn_str evidence, cure;
-    bool conflict;
+    tn_doctor_drift drift;
+    tn_str cure;
     int rc = TARN_OK;
 
     d->out->schemas = d->in->dir->schema_count;
-    TN_TRY(tn_doctor_drift(d->cx, d->in->dir, d->arena, &evidence, &conflict));
-    if (evidence.len == 0)
-        return TARN_OK;
-    if (conflict)
-        cure = TN_STR("write the files that differ again with the type of the others");
-    else
+    d->out->schema_note = "";
+    TN_TRY(tn_doctor_find_drift(d->cx, d->in->dir, d->in->merge, d->arena, &drift));
+    if (drift.columns.len > 0)
+        d->out->schema_note = drift.columns.ptr;
+    if (drift.widened.len > 0) {
+        d->widen = true;
         TN_TRY(tn_arena_print(d->cx, d->arena, &cure, "tarn merge %.*s --widen",
                               TN_STR_ARG(d->quoted)));
-    TN_TRY(find(d, "schema-drift", conflict ? TARN_SEVERITY_ERROR : TARN_SEVERITY_WARNING, evidence,
-                conflict ? "writers disagree about the type of a column: no reader can give both"
-                         : "columns came, went or widened while old files stayed as they were",
-                cure));
+        TN_TRY(find(d, "schema-drift", TARN_SEVERITY_WARNING, drift.widened,
+                    "a column was widened while old files stayed as they were", cure));
+    }
+    if (drift.types.len > 0)
+        TN_TRY(find(d, "type-conflict", TARN_SEVERITY_ERROR, drift.types,
+                    "writers disagree about the type of a column: some readers refuse such files, "
+                    "others misread them",
+                    TN_STR("write the files that differ again with the type of the others")));
 done:
     return rc;
 }
@@ -457,12 +479,12 @@ static int find_leftovers(doctoring *d)
     tn_str cure = {0}, word;
     int rc = TARN_OK;
 
-    for (size_t i = 0; i < dir->leftover_count; i++)
-        name_one(&own, (tn_str){0}, dir->leftovers[i], (tn_str){0});
+    for (size_t i = 0; i < d->in->leftover_count; i++)
+        name_one(&own, (tn_str){0}, d->in->leftovers[i], (tn_str){0});
     TN_TRY(tn_arena_print(d->cx, d->arena, &cure, "tarn merge %.*s", TN_STR_ARG(d->quoted)));
     TN_TRY(find_named(d, &own, "leftover-staging", TARN_SEVERITY_WARNING,
-                      "a merge was killed, or keeps its old files for --undo: the next one repairs "
-                      "and cleans up",
+                      "a merge was killed, or the time of the old files it kept is over: the next "
+                      "one repairs and cleans up",
                       cure));
     for (size_t i = 0; i < d->in->temporary_count; i++) {
         if (foreign.count == 0) {
@@ -563,6 +585,7 @@ int tn_plan_doctor(tarn_cx *cx, const tn_doctor_input *input, tn_arena *arena,
     TN_TRY(find_small(&d));
     TN_TRY(find_groups(&d));
     TN_TRY(find_leftovers(&d));
+    report.kept_undo = input->kept_count;
     TN_TRY(find_stale(&d));
     sort_findings(&d);
     report.findings = d.findings;

@@ -21,15 +21,25 @@ typedef struct tn_doctor_input {
     size_t probe_count;
     const tn_str *temporary; /* leftover temporary directories of writers, below the root */
     size_t temporary_count;
+    const tn_str *leftovers; /* of dir, but for what a merge keeps for --undo */
+    size_t leftover_count;
+    size_t kept_count; /* partitions whose old files are kept */
 } tn_doctor_input;
 
 /* What the report points to lives in `arena`. */
 int tn_plan_doctor(tarn_cx *cx, const tn_doctor_input *input, tn_arena *arena,
                    tarn_doctor_report *out);
 
-/* doctor_schema.c: in what the schemas differ, as a sentence; *schemas counts those that matter. */
-int tn_doctor_drift(tarn_cx *cx, const tn_dir *dir, tn_arena *arena, tn_str *evidence,
-                    bool *conflict);
+/* In what the schemas differ, as sentences; "" where they do not. */
+typedef struct tn_doctor_drift {
+    tn_str columns; /* columns that some files lack: nothing to cure */
+    tn_str widened; /* types that `merge --widen` makes one */
+    tn_str types;   /* types that would still differ after it */
+} tn_doctor_drift;
+
+/* doctor_schema.c. `merge` is what `merge --widen` would do. */
+int tn_doctor_find_drift(tarn_cx *cx, const tn_dir *dir, const tn_merge_plan *merge,
+                         tn_arena *arena, tn_doctor_drift *out);
 
 /* True for names of directories that writers make and should have removed. */
 bool tn_doctor_temporary_name(tn_str name);

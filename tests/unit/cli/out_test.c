@@ -60,8 +60,7 @@ static void escaped(const char *bytes, size_t len,
 static void test_out__bytes_from_outside(void **state)
 {
     (void)state;
-    escaped("a%b\n\033[2J\xff\xc3\xa9", 11, out_bytes_name, "a%25b%0A%1B[2J%FF\xc3\xa9");
-    escaped("a%41\n", 5, out_bytes_message, "a%41%0A");
+    escaped("a%b\n\033[2J\xff\xc3\xa9", 11, out_bytes_name, "a%b%0A%1B[2J%FF\xc3\xa9");
     escaped("\xc2\x9bx", 3, out_bytes_name, "%C2%9Bx");
     escaped("q\"\\\n\xff", 5, out_bytes_json, "q\\\"\\\\\\u000a\xEF\xBF\xBD");
     escaped("q\"%\xff", 4, out_bytes_json_name, "q\\\"%25%FF");
