@@ -158,7 +158,10 @@ const struct cmd cmd_read = {
         "are not read.\n\n"
         "Times are ISO 8601 with Z (without, where the column is not adjusted to UTC), decimals "
         "numbers with all digits, binary base64, maps objects, NaN and infinities strings. In CSV "
-        "a null is empty, an empty text is \"\", and nested values are JSON.",
+        "a null is empty, an empty text is \"\", and nested values are JSON.\n\n"
+        "Dates and times before 1582-10-15 that an old Spark stored in the Julian calendar (the "
+        "footer says so) come as the same year, month and day of today's calendar. A warning names "
+        "file and column where the zone or the calendar of such values is not known.",
     .example =
         "# the busiest day, three columns\n"
         "tarn read lake/events --where 'dt = \"2024-05-12\" AND amount > 100' -c id,dt,amount\n"

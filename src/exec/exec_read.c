@@ -3,8 +3,8 @@
  *   partition values ─────┼-> batch of `needed` -> filter -> project -> batch of `result`
  *   missing: nulls ───────┘
  * I1: columns of the file are decoded only where the result or the filter needs them.
- * I2: pruning by a column that a partition value shadows is left out: its statistics speak of other
- *     values. */
+ * I2: pruning by a column that a partition value shadows, or whose old dates are moved to today's
+ *     calendar, is left out: its statistics speak of other values. */
 #include "exec/exec_read.h"
 
 #include <assert.h>
@@ -15,6 +15,7 @@
 #include "batch/unify.h"
 #include "codec/parquet/arrow.h"
 #include "codec/parquet/prune.h"
+#include "exec/read_calendar.h"
 
 #define CONSTANT_ROWS 65536
 
@@ -31,7 +32,10 @@ struct tn_exec_read {
     struct ArrowSchema schema; /* of the scan's batches */
     tn_parquet_scan *scan;     /* NULL when no column of the file is needed */
     origin *origins;           /* per needed column */
-    int64_t rows_left;         /* without a scan */
+    uint32_t *columns;         /* of the file, per column of the scan */
+    size_t column_count;
+    tn_read_calendar calendar;
+    int64_t rows_left; /* without a scan */
     tn_scan_counts counts;
 };
 
@@ -75,16 +79,15 @@ static int32_t partition_column(const tn_scan_task *task, const char *name)
     return -1;
 }
 
-/* Decides each column's origin; `columns` gets the file's columns to scan. */
-static int find_origins(tarn_cx *cx, tn_exec_read *r, const struct ArrowSchema *file,
-                        uint32_t **columns, size_t *count)
+/* Decides each column's origin, and the file's columns to scan. */
+static int find_origins(tarn_cx *cx, tn_exec_read *r, const struct ArrowSchema *file)
 {
     const struct ArrowSchema *needed = r->task->needed;
     size_t n = 0;
 
     r->origins = tn_arena_array(cx, &r->arena, (size_t)needed->n_children + 1, sizeof(origin));
-    *columns = tn_arena_array(cx, &r->arena, (size_t)needed->n_children + 1, sizeof(uint32_t));
-    if (r->origins == NULL || *columns == NULL)
+    r->columns = tn_arena_array(cx, &r->arena, (size_t)needed->n_children + 1, sizeof(uint32_t));
+    if (r->origins == NULL || r->columns == NULL)
         return TARN_E_NOMEM;
     for (int64_t i = 0; i < needed->n_children; i++) {
         int64_t child;
@@ -97,9 +100,9 @@ static int find_origins(tarn_cx *cx, tn_exec_read *r, const struct ArrowSchema *
         if (child < 0)
             continue;
         r->origins[i].file = (int32_t)n;
-        (*columns)[n++] = (uint32_t)child;
+        r->columns[n++] = (uint32_t)child;
     }
-    *count = n;
+    r->column_count = n;
     return TARN_OK;
 }
 
@@ -117,11 +120,24 @@ static bool is_shadowed(const tn_exec_read *r, const struct ArrowSchema *file)
     return false;
 }
 
-static int open_scan(tarn_cx *cx, tn_exec_read *r, const uint32_t *columns, size_t count,
-                     const tn_prune *prune)
+/* Whether the bounds of a column that the filter asks for are of another calendar than its rows. */
+static bool is_moved(const tn_exec_read *r)
 {
-    tn_parquet_scan_options options = {.columns = columns,
-                                       .column_count = count,
+    const tn_filter *filter = r->task->filter;
+
+    for (size_t i = 0; i < filter->column_count; i++) {
+        int32_t column = r->origins[filter->columns[i].index[0]].file;
+
+        if (column >= 0 && tn_read_calendar_moves(&r->calendar, r->columns[column]))
+            return true;
+    }
+    return false;
+}
+
+static int open_scan(tarn_cx *cx, tn_exec_read *r, const tn_prune *prune)
+{
+    tn_parquet_scan_options options = {.columns = r->columns,
+                                       .column_count = r->column_count,
                                        .skip_crc = r->task->skip_crc,
                                        .int96_micros = r->task->int96_micros,
                                        .batch_rows = r->task->batch_rows};
@@ -142,28 +158,27 @@ done:
 static int start(tarn_cx *cx, tn_exec_read *r)
 {
     struct ArrowSchema file = {0};
-    uint32_t *columns = NULL;
-    size_t count = 0;
     tn_prune prune = {0};
     bool pruned = false;
     int rc = TARN_OK;
 
     TN_TRY(schema_of(cx, &r->file, r->task->int96_micros, &file));
-    TN_TRY(find_origins(cx, r, &file, &columns, &count));
+    TN_TRY(find_origins(cx, r, &file));
+    TN_TRY(tn_read_calendar_init(cx, &r->file, &r->arena, &r->calendar));
     r->counts = (tn_scan_counts){.files = 1,
                                  .groups = r->file.footer.group_count,
                                  .groups_read = r->file.footer.group_count,
                                  .rows = (uint64_t)r->file.footer.rows};
-    if (r->task->filter != NULL && count > 0 && !is_shadowed(r, &file)) {
+    if (r->task->filter != NULL && r->column_count > 0 && !is_shadowed(r, &file) && !is_moved(r)) {
         TN_TRY(tn_prune_file(cx, &r->file, r->task->filter, NULL, &r->arena, &prune));
         pruned = true;
         r->counts.groups_read = prune.group_count;
         r->counts.pages_dropped = prune.pages_dropped;
     }
-    if (count == 0)
+    if (r->column_count == 0)
         r->rows_left = r->file.footer.rows;
     else if (!pruned || prune.group_count > 0)
-        TN_TRY(open_scan(cx, r, columns, count, pruned ? &prune : NULL));
+        TN_TRY(open_scan(cx, r, pruned ? &prune : NULL));
 done:
     tn_field_release(&file);
     return rc;
@@ -203,6 +218,11 @@ void tn_exec_read_counts(const tn_exec_read *r, tn_scan_counts *out)
     *out = r->counts;
 }
 
+bool tn_exec_read_note(const tn_exec_read *r, char *text, size_t size)
+{
+    return tn_read_calendar_note(&r->calendar, text, size);
+}
+
 /* The partition's value, `rows` times. */
 static int repeat_value(tarn_cx *cx, const tn_scan_task *task, int32_t column, int64_t rows,
                         struct ArrowArray *out)
@@ -221,7 +241,7 @@ done:
     return rc;
 }
 
-static int make_column(tarn_cx *cx, const tn_exec_read *r, struct ArrowArray *batch, int64_t column,
+static int make_column(tarn_cx *cx, tn_exec_read *r, struct ArrowArray *batch, int64_t column,
                        int64_t rows, struct ArrowArray *out)
 {
     const struct ArrowSchema *field = r->task->needed->children[column];
@@ -234,6 +254,8 @@ static int make_column(tarn_cx *cx, const tn_exec_read *r, struct ArrowArray *ba
     if (from.file < 0)
         return tn_rows_nulls(cx, field, rows, out);
     child = batch->children[from.file];
+    TN_TRY(tn_read_calendar_apply(cx, &r->calendar, r->columns[from.file],
+                                  r->schema.children[from.file], child));
     TN_TRY(tn_unify_cast(cx, r->schema.children[from.file], field, child));
     tn_array_move(child, out);
 done:
@@ -241,7 +263,7 @@ done:
 }
 
 /* A batch of `needed` from one of the scan (NULL: from none), whose columns it takes. */
-static int make_needed(tarn_cx *cx, const tn_exec_read *r, struct ArrowArray *batch, int64_t rows,
+static int make_needed(tarn_cx *cx, tn_exec_read *r, struct ArrowArray *batch, int64_t rows,
                        struct ArrowArray *out)
 {
     struct ArrowArray made = {0};

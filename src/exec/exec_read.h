@@ -17,6 +17,8 @@ int tn_exec_read_open(tarn_cx *cx, tn_store *store, const tn_scan_task *task, tn
 /* The next batch of task->result, not empty; length 0 at the end. *out is the caller's. */
 int tn_exec_read_next(tarn_cx *cx, tn_exec_read *reader, struct ArrowArray *out);
 void tn_exec_read_counts(const tn_exec_read *reader, tn_scan_counts *out);
+/* What the reader of the rows so far should know: begins with the path; false when nothing. */
+bool tn_exec_read_note(const tn_exec_read *reader, char *text, size_t size);
 void tn_exec_read_close(tn_exec_read *reader);
 
 #endif

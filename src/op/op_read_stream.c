@@ -28,7 +28,7 @@ typedef struct unit {
     size_t count, cap;
     tn_scan_counts counts;
     int status;
-    char *text; /* of a failure */
+    char *text; /* of a failure, or what to know about the rows; NULL: nothing */
 } unit;
 
 typedef struct stream {
@@ -96,6 +96,24 @@ static int unit_add(tarn_cx *cx, unit *u, struct ArrowArray *batch)
     return TARN_OK;
 }
 
+/* Says what the reader of a file's rows should know. */
+static void say(const tn_read *read, const char *text)
+{
+    if (read->warn != NULL && text != NULL)
+        read->warn(read->warn_arg, text);
+}
+
+/* Keeps the note for the caller's thread. */
+static int take_note(tarn_cx *cx, const tn_exec_read *reader, unit *u)
+{
+    char text[TN_ERROR_TEXT_MAX];
+
+    if (!tn_exec_read_note(reader, text, sizeof text))
+        return TARN_OK;
+    u->text = strdup(text);
+    return u->text != NULL ? TARN_OK : tn_fail_memory(cx);
+}
+
 static int read_whole(tarn_cx *cx, const stream *s, size_t file, unit *u)
 {
     tn_scan_task task = task_of(s, file);
@@ -114,6 +132,7 @@ static int read_whole(tarn_cx *cx, const stream *s, size_t file, unit *u)
         if (s->read->has_limit && rows >= s->rows_left)
             break;
     }
+    TN_TRY(take_note(cx, reader, u));
 done:
     if (reader != NULL)
         tn_exec_read_counts(reader, &u->counts);
@@ -188,6 +207,7 @@ static int next_of_wave(tarn_cx *cx, stream *s, struct ArrowArray *out)
                 return tn_fail(cx, u->status, "%s", u->text);
             tn_read_warn(s->read, s->read->files[file].path, u->text);
         } else if (s->batch_at < u->count) {
+            say(s->read, s->batch_at == 0 ? u->text : NULL);
             tn_array_move(&u->batches[s->batch_at++], out);
             return TARN_OK;
         } else {
@@ -203,9 +223,12 @@ static int next_of_wave(tarn_cx *cx, stream *s, struct ArrowArray *out)
 static void close_large(stream *s)
 {
     tn_scan_counts counts;
+    char text[TN_ERROR_TEXT_MAX];
 
     if (s->large == NULL)
         return;
+    if (tn_exec_read_note(s->large, text, sizeof text))
+        say(s->read, text);
     tn_exec_read_counts(s->large, &counts);
     add_counts(s->read->counts, &counts);
     tn_exec_read_close(s->large);

@@ -1,5 +1,6 @@
 /* One Parquet file as a value.
- * I1: a column's bounds over all groups are given only when every group with values has them. */
+ * I1: a column's bounds over all groups are given only when every group with values has them.
+ * I2: bounds of dates and times count in today's calendar, as the rows that are read do. */
 #include "tarn/inspect.h"
 
 #include <assert.h>
@@ -11,6 +12,7 @@
 #include "batch/digits.h"
 #include "batch/moment.h"
 #include "batch/number.h"
+#include "codec/parquet/calendar.h"
 #include "codec/parquet/order.h"
 #include "io/store.h"
 
@@ -272,6 +274,23 @@ static int name_column(tarn_cx *cx, tn_arena *arena, const tn_leaf *leaf, tarn_i
     return rc;
 }
 
+/* A bound that old Spark stored in the hybrid calendar, in today's. */
+static void modernize(const tn_parquet *file, const tn_leaf *leaf, tn_filter_value *value)
+{
+    const tn_footer *footer = &file->footer;
+    const tn_element *e = leaf->node->element_meta;
+    int64_t units = 1;
+
+    if ((!is_date(e) && !is_timestamp(e)) ||
+        (e->logical == TN_LOGICAL_TIMESTAMP && !e->adjusted_to_utc) ||
+        tn_calendar_of(footer->key_values, footer->key_value_count, footer->created_by).dates !=
+            TN_CALENDAR_HYBRID)
+        return;
+    for (int i = 0; is_timestamp(e) && i < time_digits(e); i++)
+        units *= 10;
+    (void)tn_calendar_proleptic_time(value->i, is_date(e) ? 1 : 86400 * units, &value->i);
+}
+
 /* The leaf over groups [first, end). */
 static int fill_column(tarn_cx *cx, const tn_parquet *file, size_t first, size_t end,
                        const tn_leaf *leaf, tn_arena *arena, tarn_inspect_column *out)
@@ -289,6 +308,8 @@ static int fill_column(tarn_cx *cx, const tn_parquet *file, size_t first, size_t
     if (out->encodings == NULL || out->codecs == NULL)
         TN_TRY(TARN_E_NOMEM);
     if (s.bounded && s.any) {
+        modernize(file, leaf, &s.min);
+        modernize(file, leaf, &s.max);
         out->min = print_bound(cx, arena, leaf, &s.min);
         out->max = print_bound(cx, arena, leaf, &s.max);
     }

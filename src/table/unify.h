@@ -3,6 +3,7 @@
 #ifndef TN_TABLE_UNIFY_H
 #define TN_TABLE_UNIFY_H
 
+#include "codec/parquet/calendar.h"
 #include "codec/parquet/schema.h"
 #include "table/dir.h"
 #include "task/task.h"
@@ -34,13 +35,7 @@ typedef struct tn_unified {
 int tn_unify(tarn_cx *cx, tn_arena *arena, const tn_dir_schema *const *inputs, size_t count,
              const tn_unify_options *options, tn_unified *out, tn_str *why);
 
-/* How Spark would read the old dates and times of a file: what its footer keys and writer say. */
-enum tn_calendar { TN_CALENDAR_UNKNOWN, TN_CALENDAR_PROLEPTIC, TN_CALENDAR_HYBRID };
-typedef struct tn_calendars {
-    enum tn_calendar dates; /* of DATE and TIMESTAMP */
-    enum tn_calendar int96;
-    tn_str zone; /* of hybrid values */
-} tn_calendars;
+/* The calendars of a file with these footer keys. */
 tn_calendars tn_unify_calendars(const tn_dir_keys *keys, tn_str created_by);
 /* True when files with schemas that hold such columns may share one footer. */
 bool tn_unify_calendars_agree(const tn_dir_schema *schema, const tn_calendars *a,

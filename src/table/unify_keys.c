@@ -2,16 +2,10 @@
  * I1: a key that describes the schema survives only if it describes the merged file, too.
  * I2: what Spark reads old dates by (version and legacy marks) is taken as one unit from one file.
  */
-#include <stdio.h>
-
 #include "base/map.h"
 #include "table/unify.h"
 #include "table/unify_leaf.h"
 
-#define SPARK_VERSION  "org.apache.spark.version"
-#define SPARK_DATES    "org.apache.spark.legacyDateTime"
-#define SPARK_INT96    "org.apache.spark.legacyINT96"
-#define SPARK_ZONE     "org.apache.spark.timeZone"
 #define ORIGINAL_BY    "original.created.by"
 #define TN_WRITERS_MAX 4096 /* bytes of original.created.by */
 
@@ -24,7 +18,8 @@ static const char *const describing[] = {"ARROW:schema",
                                          "parquet.proto.descriptor",
                                          "geo",
                                          NULL};
-static const char *const spark_unit[] = {SPARK_VERSION, SPARK_DATES, SPARK_INT96, SPARK_ZONE, NULL};
+static const char *const spark_unit[] = {TN_CALENDAR_SPARK_VERSION, TN_CALENDAR_SPARK_DATES,
+                                         TN_CALENDAR_SPARK_INT96, TN_CALENDAR_SPARK_ZONE, NULL};
 
 static bool among(tn_str key, const char *const *names)
 {
@@ -42,44 +37,9 @@ static const tn_key_value *find(const tn_dir_keys *keys, tn_str key)
     return NULL;
 }
 
-/* Major and minor of "3.5.1" as 305; 0 where there is none. */
-static unsigned version_of(const tn_key_value *value)
-{
-    unsigned major = 0, minor = 0;
-    char text[32] = {0};
-
-    if (value == NULL || value->value.len == 0)
-        return 0;
-    memcpy(text, value->value.ptr,
-           value->value.len < sizeof text - 1 ? value->value.len : sizeof text - 1);
-    sscanf(text, "%u.%u", &major, &minor);
-    return major * 100 + minor;
-}
-
 tn_calendars tn_unify_calendars(const tn_dir_keys *keys, tn_str created_by)
 {
-    static const char *const proleptic[] = {"parquet-cpp", "DuckDB", "parquet-rs", "Polars",
-                                            "polars",      "tarn",   "Arrow2",     NULL};
-    const tn_key_value *spark = find(keys, TN_STR(SPARK_VERSION));
-    const tn_key_value *zone = find(keys, TN_STR(SPARK_ZONE));
-    unsigned version = version_of(spark);
-    tn_calendars out = {0};
-
-    if (spark != NULL) {
-        out.dates = version < 300 || find(keys, TN_STR(SPARK_DATES)) != NULL
-                        ? TN_CALENDAR_HYBRID
-                        : TN_CALENDAR_PROLEPTIC;
-        out.int96 = version < 301 || find(keys, TN_STR(SPARK_INT96)) != NULL
-                        ? TN_CALENDAR_HYBRID
-                        : TN_CALENDAR_PROLEPTIC;
-        if (zone != NULL)
-            out.zone = zone->value;
-        return out;
-    }
-    for (size_t i = 0; proleptic[i] != NULL; i++)
-        if (tn_str_starts(created_by, tn_str_of(proleptic[i])))
-            out.dates = out.int96 = TN_CALENDAR_PROLEPTIC;
-    return out;
+    return tn_calendar_of(keys->values, keys->count, created_by);
 }
 
 static bool calendar_agrees(enum tn_calendar a, enum tn_calendar b, tn_str zone_a, tn_str zone_b)
@@ -236,7 +196,7 @@ int tn_unify_footer_keys(tarn_cx *cx, tn_arena *arena, const tn_dir_keys *const 
 
     for (size_t i = 0; i < count; i++) {
         total += inputs[i]->count;
-        if (g.unit_from == count && find(inputs[i], TN_STR(SPARK_VERSION)) != NULL)
+        if (g.unit_from == count && find(inputs[i], TN_STR(TN_CALENDAR_SPARK_VERSION)) != NULL)
             g.unit_from = i;
     }
     g.out.values = tn_arena_array(cx, arena, total, sizeof *g.out.values);
