@@ -41,6 +41,7 @@ static void give(tn_merge_share *share, const tn_merge_piece *piece, int64_t fir
 {
     tn_merge_piece *out = &share->pieces[share->piece_count++];
 
+    assert(share->piece_count <= share->piece_cap);
     *out = *piece;
     out->first_row += first;
     out->rows = rows;
@@ -58,6 +59,7 @@ static int fill(tarn_cx *cx, cutter *c, uint64_t bytes, int64_t rows_max, bool l
     share->pieces = tn_arena_array(cx, c->arena, c->count - c->at, sizeof *share->pieces);
     if (share->pieces == NULL)
         return TARN_E_NOMEM;
+    share->piece_cap = c->count - c->at;
     while (c->at < c->count) {
         const tn_merge_piece *piece = &c->in[c->at];
         int64_t left = piece->rows - c->used, rows = left;
@@ -76,10 +78,10 @@ static int fill(tarn_cx *cx, cutter *c, uint64_t bytes, int64_t rows_max, bool l
             break;
         give(share, piece, c->used, rows);
         c->used += rows;
-        if (c->used == piece->rows) {
-            c->at++;
-            c->used = 0;
-        }
+        if (c->used < piece->rows) /* the cut falls here; a piece is in a share once */
+            break;
+        c->at++;
+        c->used = 0;
     }
     return TARN_OK;
 }

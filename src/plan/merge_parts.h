@@ -47,7 +47,7 @@ typedef struct tn_merge_piece {
 /* merge_cut.c: the rows of a group in order, cut into `count` equal shares. */
 typedef struct tn_merge_share {
     tn_merge_piece *pieces;
-    size_t piece_count;
+    size_t piece_count, piece_cap;
     uint64_t bytes;
     int64_t rows;
 } tn_merge_share;
