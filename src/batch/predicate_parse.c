@@ -40,6 +40,14 @@ static int expected(parser *p, const char *what)
     if (p->token == T_END)
         return tn_fail(p->cx, TARN_E_INVALID, "predicate: byte %zu: it ends where %s is expected",
                        p->start + 1, what);
+    /* The date of `dt = 2024-05-01` reads as a number and a second one. */
+    if (p->start > 0 && isdigit((unsigned char)p->input.ptr[p->start - 1]) && left > 1 &&
+        p->input.ptr[p->start] == '-' && isdigit((unsigned char)p->input.ptr[p->start + 1]))
+        return tn_fail(
+            p->cx, TARN_E_INVALID,
+            "predicate: byte %zu: %s is expected before \"%.*s\"; a date or time goes in "
+            "quotes: '2024-05-12'",
+            p->start + 1, what, (int)(left > 20 ? 20 : left), p->input.ptr + p->start);
     return tn_fail(p->cx, TARN_E_INVALID, "predicate: byte %zu: %s is expected before \"%.*s\"",
                    p->start + 1, what, (int)(left > 20 ? 20 : left), p->input.ptr + p->start);
 }

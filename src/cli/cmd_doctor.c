@@ -333,7 +333,8 @@ const struct cmd cmd_doctor = {
     .about =
         "Looks at every file name and footer below DIR and changes nothing. Exit code 3 when there "
         "are findings, 0 when the directory is healthy. Every finding has its evidence, its cause "
-        "and the command that cures it.\n\n"
+        "and the command that cures it. A column that only some files have, old files kept for "
+        "--undo, and a plan whose commit is to come are told but are no findings.\n\n"
         "A file is small when `tarn merge` would take it for a fragment: below 0.75 of the target. "
         "Small files are a finding when a merge would make fewer of them. Name-node memory is "
         "counted as 150 bytes per replica of each 128 MiB block, three replicas: 200 MB in one "

@@ -113,6 +113,7 @@ void help_overview(struct out *out)
         out_text(out, "  %-12s %s\n", (*at)->name, (*at)->help);
     out_text(out, "\n`tarn VERB --help` explains one verb, `tarn --version` tells the version.\n"
                   "Sizes: 128M is 128 MiB, 256MB is 256,000,000 bytes. Times: 30s, 10m, 1h, 2d.\n"
+                  "Names in --json have %% and bytes that are not UTF-8 as %%XX.\n"
                   "Exit status: 0 done, 1 failed, 2 wrong usage, 3 found problems, 4 conflict, try "
                   "again.\n");
 }

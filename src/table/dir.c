@@ -149,18 +149,27 @@ static int take_walk(tarn_cx *cx, tn_dir_walk *walk, tn_dir *dir)
     return TARN_OK;
 }
 
-static int check_found(tarn_cx *cx, const tn_dir_options *options, const tn_dir_walk *walk,
-                       tn_str root)
+/* Every partition asked for must be there: one that was misspelt would pass for one that is fine.
+ */
+static int check_found(tarn_cx *cx, const tn_dir_options *options, tn_dir_walk *walk, tn_str root)
 {
-    if (options->partition_count == 0)
-        return TARN_OK;
-    for (size_t i = 0; i < walk->count; i++)
-        if (!walk->nodes[i]->excluded)
-            return TARN_OK;
-    return tn_fail(cx, TARN_E_NOTFOUND,
-                   "%.*s: no partition matches %.*s; give it as it stands below the root, such as "
-                   "dt=2024-05-12",
-                   TN_STR_ARG(root), TN_STR_ARG(options->partitions[0]));
+    int rc = TARN_OK;
+
+    for (size_t k = 0; k < options->partition_count; k++) {
+        tn_dir_options one = {.partitions = &options->partitions[k], .partition_count = 1};
+        int want = 0;
+
+        for (size_t i = 0; i < walk->count && want != 1; i++)
+            if (!walk->nodes[i]->excluded)
+                TN_TRY(tn_dir_wanted(cx, &walk->arena, &one, walk->nodes[i]->path, &want));
+        if (want != 1)
+            TN_FAIL(TARN_E_NOTFOUND,
+                    "%.*s: no partition matches %.*s; give it as it stands below the root, such as "
+                    "dt=2024-05-12",
+                    TN_STR_ARG(root), TN_STR_ARG(options->partitions[k]));
+    }
+done:
+    return rc;
 }
 
 int tn_dir_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_dir_options *options,

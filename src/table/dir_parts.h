@@ -35,6 +35,10 @@ typedef struct tn_dir_walk {
 int tn_dir_walk_tree(tarn_cx *cx, tn_store *store, tn_str root, const tn_dir_options *options,
                      int64_t now_ms, tn_dir_walk *out);
 void tn_dir_walk_clear(tn_dir_walk *walk);
+/* Is `path` one of the partitions asked for, or below one (1); on the way to one (2); neither (0)?
+ * Levels compare as written on disk or as a user reads them, URL-decoded. */
+int tn_dir_wanted(tarn_cx *cx, tn_arena *arena, const tn_dir_options *options, tn_str path,
+                  int *out);
 
 /* dir_kind.c: text naming the table of another kind that a directory's own name and its entries
  * show, or empty. */

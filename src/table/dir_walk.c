@@ -122,9 +122,7 @@ done:
     return rc;
 }
 
-/* Is `path` one of the partitions asked for, or below one (1); on the way to one (2); neither (0)?
- * Levels compare as written on disk or as a user reads them, URL-decoded. */
-static int wanted(tarn_cx *cx, tn_arena *arena, const tn_dir_options *options, tn_str path,
+int tn_dir_wanted(tarn_cx *cx, tn_arena *arena, const tn_dir_options *options, tn_str path,
                   int *out)
 {
     int rc = TARN_OK;
@@ -190,7 +188,7 @@ static int add_child(tarn_cx *cx, tn_dir_walk *walk, const tn_dir_options *optio
     node->path = entry->name;
     if (parent->path.len != 0)
         TN_TRY(tn_path_join(cx, &walk->arena, parent->path, entry->name, &node->path));
-    TN_TRY(wanted(cx, &walk->arena, options, node->path, &want));
+    TN_TRY(tn_dir_wanted(cx, &walk->arena, options, node->path, &want));
     /* A directory "metadata" may be the sign of an Iceberg table, whatever was asked for. */
     if (want == 0 && !tn_str_is(entry->name, "metadata"))
         goto done;
@@ -282,7 +280,7 @@ int tn_dir_walk_tree(tarn_cx *cx, tn_store *store, tn_str root, const tn_dir_opt
     if (top->stat.kind != TN_ENTRY_DIR)
         TN_FAIL(TARN_E_INVALID, "%.*s: not a directory; give the directory the files lie in",
                 TN_STR_ARG(root));
-    TN_TRY(wanted(cx, &walk.arena, options, top->path, &want));
+    TN_TRY(tn_dir_wanted(cx, &walk.arena, options, top->path, &want));
     top->excluded = want != 1;
     TN_TRY(add_node(cx, &walk, top));
     while (from < walk.count) {

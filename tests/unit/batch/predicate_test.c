@@ -151,6 +151,7 @@ static void test_predicate__errors(void **state)
         {"", "it is empty", TARN_E_INVALID},
         {"i =", "byte 4: it ends where a column or a value is expected", TARN_E_INVALID},
         {"i = 1 x", "byte 7: AND, OR or the end is expected before \"x\"", TARN_E_INVALID},
+        {"i = 2024-05-01", "a date or time goes in quotes", TARN_E_INVALID},
         {"(i = 1", "\")\", AND or OR is expected", TARN_E_INVALID},
         {"i = 'x", "byte 5: the quote ' opened here is not closed", TARN_E_INVALID},
         {"i LIKE 3", "a pattern in single quotes is expected", TARN_E_INVALID},

@@ -127,6 +127,10 @@ static void test_dir__takes_partitions_by_prefix(void **state)
     assert_true(tn_str_is(dir.partitions[2].path, "dt=a/h=2"));
     assert_true(tn_str_is(dir.partitions[3].path, "dt=b/h=2"));
     tn_dir_clear(&dir);
+    options.partitions = (tn_str[]){{"dt=a", 4}, {"dt=z", 4}};
+    options.partition_count = 2;
+    assert_fails(t.cx, TARN_E_NOTFOUND, "dt=z",
+                 tn_dir_load(t.cx, t.store, TN_STR("/t"), &options, &dir));
     options.partitions = &(tn_str){"dt=z", 4};
     options.partition_count = 1;
     assert_fails(t.cx, TARN_E_NOTFOUND, "dt=z",
