@@ -299,7 +299,21 @@ static int build_map(builder *b, const tn_node *node, tn_arrow_field *field)
     return rc;
 }
 
-static int keep_field_id(builder *b, tn_arrow_field *field, const char *origin, bool same)
+static void add_annotation(tn_buf *metadata, const tn_element *element)
+{
+    tn_buf text = {0};
+
+    if (element->logical != TN_LOGICAL_GEOMETRY && element->logical != TN_LOGICAL_GEOGRAPHY)
+        return;
+    tn_base64_encode(&text, element->logical_raw);
+    metadata->failed |= text.failed;
+    tn_metadata_add(metadata, TN_STR(TN_ARROW_ANNOTATION_KEY), tn_buf_view(&text));
+    tn_buf_clear(&text);
+}
+
+/* Metadata of the field: what ARROW:schema gave it, and of the element what Arrow has no place
+ * for. */
+static int keep_metadata(builder *b, tn_arrow_field *field, const char *origin, bool same)
 {
     const tn_element *element = field->node->element_meta;
     tn_buf metadata = {0};
@@ -308,13 +322,15 @@ static int keep_field_id(builder *b, tn_arrow_field *field, const char *origin, 
     int rc;
 
     for (int32_t i = 0; tn_metadata_at(origin, i, &key, &value); i++)
-        if (!tn_str_is(key, "PARQUET:field_id") &&
+        if (!tn_str_is(key, "PARQUET:field_id") && !tn_str_is(key, TN_ARROW_ANNOTATION_KEY) &&
             (same || !tn_str_starts(key, TN_STR("ARROW:extension:"))))
             tn_metadata_add(&metadata, key, value);
     if (element->has_field_id) {
         snprintf(id, sizeof id, "%d", element->field_id);
         tn_metadata_add(&metadata, TN_STR("PARQUET:field_id"), tn_str_of(id));
     }
+    if (!element->group)
+        add_annotation(&metadata, element);
     field->metadata = tn_buf_view(&metadata);
     rc = tn_buf_check(b->cx, &metadata);
     if (rc == TARN_OK)
@@ -350,7 +366,7 @@ static int build(builder *b, const tn_node *node, bool as_item, const tn_arrow_f
     else
         rc = build_leaf(b, node, field);
     if (rc == TARN_OK && !(bare && as_item))
-        rc = keep_field_id(b, field, NULL, true);
+        rc = keep_metadata(b, field, NULL, true);
     return rc;
 }
 
@@ -434,7 +450,7 @@ static int refine(builder *b, tn_arrow_field *field, const struct ArrowSchema *o
         field->keys_sorted =
             field->format.kind == TN_FORMAT_MAP && (value->flags & ARROW_FLAG_MAP_KEYS_SORTED) != 0;
     }
-    TN_TRY(keep_field_id(b, field, origin->metadata, *same));
+    TN_TRY(keep_metadata(b, field, origin->metadata, *same));
 done:
     return rc;
 }

@@ -26,6 +26,10 @@ enum tn_convert {
     TN_CONVERT_NULL          /* no values */
 };
 
+/* Field metadata that carries GEOMETRY and GEOGRAPHY, which Arrow has no type for, from file to
+ * file: base64 of the LogicalType union. */
+#define TN_ARROW_ANNOTATION_KEY "PARQUET:logical_type"
+
 typedef struct tn_arrow_field {
     const tn_node *node;
     tn_str name;

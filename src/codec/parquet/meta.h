@@ -268,6 +268,9 @@ typedef struct tn_offset_index {
 int tn_footer_decode(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_footer *out);
 /* The same, for bytes that live as long as what is made of them: strings then point into them. */
 int tn_footer_decode_kept(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_footer *out);
+/* The LogicalType union that `raw` is, into *element, which then borrows from `raw`; false, and
+ * *element is as before, where the bytes are none. */
+bool tn_logical_decode(tarn_cx *cx, tn_str raw, tn_element *element);
 /* header_bytes tells how much was used. After a failure *short_input is true when more bytes could
  * help. */
 int tn_page_header_decode(tarn_cx *cx, tn_str bytes, tn_arena *arena, tn_page_header *out,

@@ -133,6 +133,24 @@ static void read_logical(tn_thrift *t, tn_element *element)
         element->logical_raw = (tn_str){(const char *)t->c.data + start, t->c.at - start};
 }
 
+bool tn_logical_decode(tarn_cx *cx, tn_str raw, tn_element *element)
+{
+    tn_arena arena = {0};
+    tn_thrift t = tn_thrift_over(cx, raw, &arena);
+    tn_element read = *element;
+    bool whole;
+
+    read_logical(&t, &read);
+    whole = !tn_thrift_failed(&t) && t.c.at == raw.len && read.logical != TN_LOGICAL_NONE;
+    tn_arena_clear(&arena);
+    if (!whole) {
+        tn_cx_forget(cx);
+        return false;
+    }
+    *element = read;
+    return true;
+}
+
 static void read_element(tn_thrift *t, tn_element *element)
 {
     tn_thrift_field f = {0};

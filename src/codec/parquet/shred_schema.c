@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/limits.h"
 #include "batch/field.h"
 #include "codec/parquet/arrow.h"
+#include "codec/parquet/arrow_field.h"
 
 typedef struct planner {
     tarn_cx *cx;
@@ -224,12 +226,40 @@ static int leaf_element(planner *p, const struct ArrowSchema *schema, const tn_f
 static int plan_field(planner *p, const struct ArrowSchema *schema, tn_str name, bool required,
                       uint32_t child);
 
+/* The annotation that came along in the metadata; what is not one that belongs on bare bytes says
+ * nothing. */
+static int keep_annotation(planner *p, const struct ArrowSchema *schema, tn_element *element)
+{
+    tn_str text = tn_metadata_get(schema->metadata, TN_ARROW_ANNOTATION_KEY), raw;
+    tn_element annotated = *element;
+    tn_buf bytes = {0};
+    int rc = TARN_OK;
+
+    if (text.len == 0 || element->physical != TN_BYTE_ARRAY ||
+        element->logical != TN_LOGICAL_NONE || element->converted != TN_CONVERTED_NONE)
+        goto done;
+    if (!tn_base64_decode(&bytes, text)) {
+        rc = tn_buf_check(p->cx, &bytes);
+        goto done;
+    }
+    raw = tn_buf_view(&bytes);
+    TN_TRY(tn_arena_keep(p->cx, p->arena, &raw));
+    if (tn_logical_decode(p->cx, raw, &annotated) &&
+        (annotated.logical == TN_LOGICAL_GEOMETRY || annotated.logical == TN_LOGICAL_GEOGRAPHY))
+        *element = annotated;
+done:
+    tn_buf_clear(&bytes);
+    return rc;
+}
+
 static int plan_leaf(planner *p, const struct ArrowSchema *schema, tn_shred_step *step,
                      tn_element *element)
 {
     tn_shred_path *path = &p->paths[p->path_count++];
     int rc = leaf_element(p, schema, &step->format, schema->metadata, element, &path->form);
 
+    if (rc == TARN_OK)
+        rc = keep_annotation(p, schema, element);
     if (rc != TARN_OK)
         return rc;
     path->count = p->way_count;
