@@ -97,6 +97,8 @@ int tn_change_say(tarn_cx *cx, tn_arena *arena, tn_change *change, const char *f
 int tn_change_remove(tarn_cx *cx, tn_store *store, tn_str path);
 /* Removes the record, durably: a record that came back would be settled a second time. */
 int tn_change_drop(tarn_cx *cx, tn_store *store, const tn_change *change);
+/* What to do when files are not as they were: "run again", or for undo where the old files are. */
+const char *tn_change_way_out(const tn_change *change);
 /* "since the plan", or for undo "since the merge". */
 const char *tn_change_since(const tn_change *change);
 /* Removes a directory if it is empty; anything else is fine. */

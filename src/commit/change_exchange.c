@@ -102,8 +102,8 @@ static int look_at_directory(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_c
     if (stat.kind != TN_ENTRY_DIR || stat.link ||
         (change->old_inode != 0 && stat.inode != change->old_inode))
         TN_FAIL(TARN_E_CONFLICT,
-                "%.*s: another directory took its place %s; nothing was touched: run again",
-                TN_STR_ARG(change->directory), tn_change_since(change));
+                "%.*s: another directory took its place %s; nothing was touched: %s",
+                TN_STR_ARG(change->directory), tn_change_since(change), tn_change_way_out(change));
     change->old_inode = stat.inode;
     change->atime_ns = attrs->atime_ns;
     change->mtime_ns = attrs->mtime_ns;
@@ -120,9 +120,10 @@ static int look_at_entries(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_cha
     change->kept_count = 0;
     TN_TRY(survey_old(cx, store, arena, change, change->directory, &now));
     if (now.offender.len != 0)
-        TN_FAIL(TARN_E_CONFLICT, "%.*s: %.*s %s %s; nothing was touched: run again",
+        TN_FAIL(TARN_E_CONFLICT, "%.*s: %.*s %s %s; nothing was touched: %s",
                 TN_STR_ARG(change->directory), TN_STR_ARG(now.offender),
-                now.vanished ? "vanished" : "changed", tn_change_since(change));
+                now.vanished ? "vanished" : "changed", tn_change_since(change),
+                tn_change_way_out(change));
     change->kept = tn_arena_array(cx, arena, now.count, sizeof *change->kept);
     if (change->kept == NULL)
         TN_FAIL(TARN_E_NOMEM, "out of memory");

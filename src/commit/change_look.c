@@ -101,6 +101,13 @@ done:
     return rc;
 }
 
+const char *tn_change_way_out(const tn_change *change)
+{
+    return change->undo
+               ? "the old files stay in the work directory (*/old) until their time is over"
+               : "run again";
+}
+
 const char *tn_change_since(const tn_change *change)
 {
     return change->undo ? "since the merge" : "since the plan";

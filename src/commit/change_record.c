@@ -165,7 +165,7 @@ int tn_change_record_load(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *a
     TN_TRY(tn_store_get(cx, store, path, TN_TASK_LINE_BYTES_MAX, &text));
     if (!checksum_fits(tn_buf_view(&text), &line))
         TN_FAIL(TARN_E_CORRUPT,
-                "%.*s: the record of an unfinished change is damaged; nothing was touched: compare "
+                "%.*s: the record of a change is damaged; nothing was touched: compare "
                 "the files beside it with the directory by hand, then remove it",
                 TN_STR_ARG(path));
     TN_TRY(tn_json_parse(cx, line, "record of a change", &object));

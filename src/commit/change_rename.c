@@ -60,9 +60,9 @@ done:
 static int say_offender(tarn_cx *cx, tn_arena *arena, tn_change *change, tn_str name,
                         enum where where)
 {
-    return tn_change_say(cx, arena, change, "%.*s %s %s; nothing is changed: run again",
-                         TN_STR_ARG(name), where == GONE ? "vanished" : "changed",
-                         tn_change_since(change));
+    return tn_change_say(cx, arena, change, "%.*s %s %s; nothing is changed: %s", TN_STR_ARG(name),
+                         where == GONE ? "vanished" : "changed", tn_change_since(change),
+                         tn_change_way_out(change));
 }
 
 /* Whether all is there for going forward; if not, *fit is false and the note says why. */
@@ -302,16 +302,17 @@ static int look(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change
     TN_TRY(tn_store_stat(cx, store, change->directory, &stat));
     if (stat.kind != TN_ENTRY_DIR || (change->old_inode != 0 && stat.inode != change->old_inode))
         TN_FAIL(TARN_E_CONFLICT,
-                "%.*s: another directory took its place %s; nothing was touched: run again",
-                TN_STR_ARG(change->directory), tn_change_since(change));
+                "%.*s: another directory took its place %s; nothing was touched: %s",
+                TN_STR_ARG(change->directory), tn_change_since(change), tn_change_way_out(change));
     for (size_t i = 0; i < change->leaving_count; i++) {
         const tn_change_file *file = &change->leaving[i];
 
         TN_TRY(tn_change_find_in(cx, store, arena, change->directory, file->name, &found, &stat));
         if (!file->side && (!found || !tn_change_same(&stat, file)))
-            TN_FAIL(TARN_E_CONFLICT, "%.*s: %.*s %s %s; nothing was touched: run again",
+            TN_FAIL(TARN_E_CONFLICT, "%.*s: %.*s %s %s; nothing was touched: %s",
                     TN_STR_ARG(change->directory), TN_STR_ARG(file->name),
-                    found ? "changed" : "vanished", tn_change_since(change));
+                    found ? "changed" : "vanished", tn_change_since(change),
+                    tn_change_way_out(change));
     }
 done:
     return rc;

@@ -31,17 +31,17 @@ done:
 }
 
 /* The path of a record may have been made when the root lay elsewhere. */
-static int check_place(tarn_cx *cx, const tn_work *work, const tn_change *change)
+int tn_work_check_place(tarn_cx *cx, tn_str root, const tn_change *change)
 {
-    tn_str directory = change->directory, root = work->root;
+    tn_str directory = change->directory;
 
     if (tn_str_equal(directory, root) || root.len == 1 ||
         (tn_str_starts(directory, root) && directory.ptr[root.len] == '/'))
         return TARN_OK;
     return tn_fail(
         cx, TARN_E_CONFLICT,
-        "%.*s: an unfinished change of %.*s, which is not below %.*s: move the directory "
-        "back to where it was, run again, and move it then",
+        "%.*s: the record of a change of %.*s, which is not below %.*s: move the directory and "
+        "its work directory back to where they were, run again, and move them then",
         TN_STR_ARG(change->record), TN_STR_ARG(directory), TN_STR_ARG(root));
 }
 
@@ -60,7 +60,7 @@ static int settle_all(tarn_cx *cx, const tn_work *work, tn_arena *arena, bool *r
         bool completed;
 
         TN_TRY(tn_change_record_load(cx, work->store, records[i], arena, &change));
-        TN_TRY(check_place(cx, work, &change));
+        TN_TRY(tn_work_check_place(cx, work->root, &change));
         rc = tn_change_settle(cx, work->store, arena, &change, work->undo, &completed);
         if (change.state == TN_CHANGE_DONE && (rc == TARN_E_IO || rc == TARN_E_CONFLICT)) {
             tn_cx_forget(cx);
@@ -88,7 +88,17 @@ static int forget_expired(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_
     for (size_t i = 0; i < count; i++) {
         tn_change change;
 
-        TN_TRY(tn_change_record_load(cx, work->store, manifests[i], arena, &change));
+        rc = tn_change_record_load(cx, work->store, manifests[i], arena, &change);
+        if (rc == TARN_E_CORRUPT) { /* it is a matter for undo, which names it */
+            tn_cx_forget(cx);
+            rc = TARN_OK;
+            continue;
+        }
+        TN_TRY(rc);
+        if (tn_work_check_place(cx, work->root, &change) != TARN_OK) {
+            tn_cx_forget(cx); /* those files belong to another root now */
+            continue;
+        }
         if (change.keep_until_ms > tn_cx_now_ms(cx))
             continue;
         TN_TRY(tn_change_forget(cx, work->store, arena, &change));

@@ -46,6 +46,9 @@ int tn_work_waits(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str path
 /* undo.c, recover.c: every record of a folder, oldest name first; *count 0 where there is none. */
 int tn_work_records(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str folder, tn_str **paths,
                     size_t *count);
+/* CONFLICT when the record is of a directory that is not below this root: it was moved or copied.
+ */
+int tn_work_check_place(tarn_cx *cx, tn_str root, const tn_change *change);
 /* Settles all records, sweeps, and removes expired undo, in this work directory. */
 int tn_work_recover(tarn_cx *cx, const tn_work *work, tn_str own_id, tn_recovery *out);
 

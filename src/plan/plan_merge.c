@@ -122,6 +122,17 @@ static int64_t newest_ms(const tn_dir_partition *partition)
     return newest / 1000000;
 }
 
+/* Of an age that a clock running ahead makes negative. */
+static int64_t seconds(int64_t age_ms)
+{
+    return (age_ms < 0 ? -age_ms : age_ms) / 1000;
+}
+
+static const char *when(int64_t age_ms)
+{
+    return age_ms < 0 ? "in the future (a wrong clock?)" : "ago";
+}
+
 /* Why a partition with work to do is not worked on now; *skip says so. */
 static int look_around(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition *partition,
                        bool *skip)
@@ -137,13 +148,14 @@ static int look_around(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition
     else if (partition->busy.len != 0)
         TN_TRY(tn_merge_note_add(cx, p, TN_NOTE_SKIPPED, partition->path,
                                  "%.*s was touched %" PRId64
-                                 " s ago: a writer may be at work; merge again when it is "
+                                 " s %s: a writer may be at work; merge again when it is "
                                  "done, or remove what it left",
-                                 TN_STR_ARG(partition->busy), partition->busy_age_ms / 1000));
+                                 TN_STR_ARG(partition->busy), seconds(partition->busy_age_ms),
+                                 when(partition->busy_age_ms)));
     else if (p->options->quiet_ms > 0 && quiet < p->options->quiet_ms)
         TN_TRY(tn_merge_note_add(cx, p, TN_NOTE_SKIPPED, partition->path,
-                                 "changed %" PRId64 " s ago, within --quiet-for; merge again later",
-                                 quiet / 1000));
+                                 "changed %" PRId64 " s %s, within --quiet-for; merge again later",
+                                 seconds(quiet), when(quiet)));
     else
         *skip = false;
 done:

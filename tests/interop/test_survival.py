@@ -374,3 +374,54 @@ def test_long_name_of_the_root(tarn, tmp_path, length):
     tarn("merge", root, "--undo")
     assert ids(root) == want and len(data_files(root)) == 12
     assert sorted(p.name for p in tmp_path.iterdir()) == [root.name]
+
+
+def test_undo_that_cannot_be(tarn, tarn_bin, tmp_path):
+    """A copy of a directory must not undo its original; what was changed since says where the old files are."""
+    def undo(root):
+        return subprocess.run([tarn_bin, "merge", str(root), "--undo"], capture_output=True, text=True, check=False)
+
+    root = tmp_path / "events"
+    make_table(root, 2)
+    tarn("merge", root, "--keep-old", "1h")
+    before = {p: p.read_bytes() for p in data_files(root)}
+    subprocess.run(["cp", "-a", str(root), str(tmp_path / "copied")], check=True)
+    subprocess.run(["cp", "-a", str(tmp_path / ".events.tarn"), str(tmp_path / ".copied.tarn")], check=True)
+    done = undo(tmp_path / "copied")
+    assert done.returncode in (1, 4) and "not below" in done.stderr and done.stderr.count("\n") == 1
+    assert {p: p.read_bytes() for p in data_files(root)} == before
+    assert "nothing to merge" in tarn("merge", tmp_path / "copied")
+
+    merged = next((root / "dt=2024-05-01").glob("*.parquet"))
+    merged.unlink()
+    done = undo(root)
+    assert done.returncode == 1 and "vanished since the merge" in done.stdout and "*/old" in done.stdout
+    assert len(data_files(root)) == 6  # the other partition is restored
+    assert len(list((tmp_path / ".events.tarn").rglob("*.old"))) == 6
+
+
+def test_a_damaged_manifest_does_not_stop_merging(tarn, tarn_bin, tmp_path):
+    root = tmp_path / "events"
+    make_table(root, 1)
+    tarn("merge", root, "--keep-old", "1h")
+    manifest = next((tmp_path / ".events.tarn" / "undo").iterdir())
+    manifest.write_bytes(manifest.read_bytes()[:50])
+    write_fragments(root / "dt=2024-05-01", 5000)
+    want = ids(root)
+    tarn("merge", root)
+    assert ids(root) == want and len(data_files(root)) == 1
+    done = subprocess.run([tarn_bin, "merge", str(root), "--undo"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "damaged" in done.stderr
+    assert ids(root) == want
+
+
+def test_times_in_the_future(tarn, tmp_path):
+    root = tmp_path / "events"
+    want = make_table(root, 1)
+    later = time.time() + 864000
+    for path in [*root.rglob("*"), root]:
+        os.utime(path, (later, later))
+    assert "in the future" in tarn("merge", root, "--quiet-for", "10m")
+    tarn("merge", root)
+    assert ids(root) == want
+    assert {int(p.stat().st_mtime) for p in data_files(root)} == {int(later)}
