@@ -65,7 +65,9 @@ int tn_arrow_schema_serialize(tarn_cx *cx, const struct ArrowSchema *schema, tn_
 int tn_arrow_dictionary_leaves(tarn_cx *cx, tn_str stored, const tn_schema *schema, bool *leaves);
 
 /* A whole file from Arrow batches: shreds, encodes columns in parallel, cuts row groups at bytes or
- * rows. */
+ * rows. `file` is borrowed until close, and neither finished nor closed here; schema, options and
+ * batches are borrowed for the call. INVALID or UNSUPPORTED naming field or row for what Parquet
+ * cannot hold, LIMIT for too large rows; after a failure only close may follow. One thread. */
 typedef struct tn_parquet_sink_options {
     tn_chunk_options chunk;
     tn_parquet_write_options file;
@@ -74,7 +76,7 @@ typedef struct tn_parquet_sink_options {
     bool store_arrow_schema;
 } tn_parquet_sink_options;
 typedef struct tn_parquet_sink tn_parquet_sink;
-int tn_parquet_sink_open(tarn_cx *cx, tn_sink *sink, const struct ArrowSchema *schema,
+int tn_parquet_sink_open(tarn_cx *cx, tn_sink *file, const struct ArrowSchema *schema,
                          const tn_parquet_sink_options *options, tn_parquet_sink **out);
 int tn_parquet_sink_add(tarn_cx *cx, tn_parquet_sink *sink, const struct ArrowArray *batch);
 int tn_parquet_sink_finish(tarn_cx *cx, tn_parquet_sink *sink);

@@ -232,12 +232,12 @@ static size_t cut_flat(const tn_leaf_page *p, size_t n, size_t fits)
 static int next_flat(tarn_cx *cx, tn_leaf_reader *r, size_t n, tn_leaf_batch *out)
 {
     tn_leaf_page *p = page_now(r);
-    size_t present = n, fits;
+    size_t present, fits;
     bool all;
     int rc = TARN_OK;
 
     if ((int64_t)n > tn_leaf_page_left(p))
-        n = present = (size_t)tn_leaf_page_left(p);
+        n = (size_t)tn_leaf_page_left(p);
     TN_TRY(tn_leaf_page_all_present(cx, p, n, &all));
     if (all) {
         TN_TRY(fit(cx, r, p, n, &fits));

@@ -111,7 +111,6 @@ static int decode_header(tarn_cx *cx, tn_page_reader *r)
         if (!short_input || len == left || len == TN_PARQUET_PAGE_HEADER_BYTES_MAX)
             goto done;
         tn_cx_forget(cx);
-        rc = TARN_OK;
         len = left / 8 < len ? (size_t)left : len * 8;
         if (len > TN_PARQUET_PAGE_HEADER_BYTES_MAX)
             len = TN_PARQUET_PAGE_HEADER_BYTES_MAX;

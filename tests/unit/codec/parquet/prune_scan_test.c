@@ -231,3 +231,40 @@ static void test_prune_scan__loses_no_row(void **state)
     /* A pruner that keeps all would pass too: about half of all rows must fall. */
     assert_true(dropped > (int64_t)SEEDS * FILTERS * ROWS * BATCHES / 4);
 }
+
+/* NaN is greater than all else, so a maximum drops rows only where NaNs were counted and are none.
+ */
+static void test_prune_scan__a_maximum_counts_where_no_nan_is(void **state)
+{
+    static const double plain[] = {1, 2, -0.0}, holed[] = {1, NAN, 2};
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+
+    (void)state;
+    for (int nan = 0; nan < 2; nan++) {
+        tn_parquet_sink_options options = {0};
+        tn_parquet_sink *sink = NULL;
+        tn_store *store = NULL;
+        tn_sink *out = NULL;
+        tn_parquet file;
+        test_table t = {0};
+        int64_t dropped = 0;
+
+        table_init(cx, &t, 1, 3);
+        table_fixed(cx, &t, 0, "d", "g", nan ? holed : plain, 8, 0);
+        assert_ok(cx, tn_store_memory_open(cx, &store));
+        assert_ok(cx, tn_store_create(cx, store, TN_STR("/x"), &out));
+        assert_ok(cx, tn_parquet_sink_open(cx, out, &t.schema, &options, &sink));
+        assert_ok(cx, tn_parquet_sink_add(cx, sink, &t.array));
+        assert_ok(cx, tn_parquet_sink_finish(cx, sink));
+        assert_ok(cx, tn_store_finish(cx, out));
+        assert_ok(cx, tn_parquet_open(cx, store, TN_STR("/x"), &file));
+        check_filter(cx, &file, &t.schema, "d > 5", &dropped);
+        assert_int_equal(dropped, nan ? 0 : 3);
+        tn_parquet_sink_close(sink);
+        tn_store_close_sink(out);
+        tn_parquet_close(&file);
+        tn_store_close(store);
+        table_clear(&t);
+    }
+    tarn_cx_close(cx);
+}
