@@ -16,13 +16,19 @@ static bool same_folded(tn_str a, tn_str b)
     return true;
 }
 
-int64_t tn_unify_child(const struct ArrowSchema *schema, tn_str name)
+static int64_t exact_child(const struct ArrowSchema *schema, tn_str name)
 {
-    int64_t found = -1;
-
     for (int64_t i = 0; i < schema->n_children; i++)
         if (tn_str_equal(tn_str_of(schema->children[i]->name), name))
             return i;
+    return -1;
+}
+
+/* The only child of that name without regard to case, or -1. */
+static int64_t folded_child(const struct ArrowSchema *schema, tn_str name)
+{
+    int64_t found = -1;
+
     for (int64_t i = 0; i < schema->n_children; i++) {
         if (!same_folded(tn_str_of(schema->children[i]->name), name))
             continue;
@@ -31,6 +37,23 @@ int64_t tn_unify_child(const struct ArrowSchema *schema, tn_str name)
         found = i;
     }
     return found;
+}
+
+int64_t tn_unify_child(const struct ArrowSchema *schema, tn_str name)
+{
+    int64_t exact = exact_child(schema, name);
+
+    return exact >= 0 ? exact : folded_child(schema, name);
+}
+
+int64_t tn_unify_match(const struct ArrowSchema *of, int64_t i, const struct ArrowSchema *in)
+{
+    tn_str name = tn_str_of(of->children[i]->name);
+    int64_t exact = exact_child(in, name);
+
+    if (exact >= 0)
+        return exact;
+    return folded_child(of, name) == i ? folded_child(in, name) : -1;
 }
 
 bool tn_unify_same(const struct ArrowSchema *a, const struct ArrowSchema *b)
@@ -182,12 +205,12 @@ static int unify_children(unifier *u, const struct ArrowSchema *a, const struct 
     int rc = TARN_OK;
 
     for (int64_t i = 0; i < b->n_children; i++)
-        extra += tn_unify_child(a, tn_str_of(b->children[i]->name)) < 0;
+        extra += tn_unify_match(b, i, a) < 0;
     TN_TRY(tn_field_init(u->cx, out, "+s", tn_str_of(a->name),
                          tn_field_nullable(a) || tn_field_nullable(b),
                          (size_t)(a->n_children + extra)));
     for (n = 0; n < a->n_children; n++) {
-        int64_t at = tn_unify_child(b, tn_str_of(a->children[n]->name));
+        int64_t at = tn_unify_match(a, n, b);
 
         if (at >= 0) {
             TN_TRY(unify_field(u, a->children[n], b->children[at], out->children[n]));
@@ -197,7 +220,7 @@ static int unify_children(unifier *u, const struct ArrowSchema *a, const struct 
         }
     }
     for (int64_t i = 0; i < b->n_children; i++) {
-        if (tn_unify_child(a, tn_str_of(b->children[i]->name)) >= 0)
+        if (tn_unify_match(b, i, a) >= 0)
             continue;
         TN_TRY(tn_field_copy(u->cx, b->children[i], out->children[n]));
         out->children[n++]->flags |= ARROW_FLAG_NULLABLE;

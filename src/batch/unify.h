@@ -16,12 +16,17 @@
 #include "batch/rows.h"
 
 /* Columns of `a` in their order, then those only `b` has. Names match exactly, else without regard
- * to case if unique; the name of `a` stays. UNSUPPORTED when a column has no common type: the text
- * names the column, both types, and a_name and b_name where they are. *out is the caller's. */
+ * to case if unique on both sides; the name of `a` stays. UNSUPPORTED when a column has no common
+ * type: the text names the column, both types, and a_name and b_name where they are. *out is the
+ * caller's. */
 int tn_unify_fields(tarn_cx *cx, const struct ArrowSchema *a, tn_str a_name,
                     const struct ArrowSchema *b, tn_str b_name, struct ArrowSchema *out);
-/* The child of `schema` that `name` matches, as above; -1: none. */
+/* The child of `schema` that `name` means, exactly or else without regard to case if unique; -1:
+ * none. For names that people type. */
 int64_t tn_unify_child(const struct ArrowSchema *schema, tn_str name);
+/* The child of `in` that is the same column as child `i` of `of`: exactly that name, else without
+ * regard to case if unique on both sides; -1: none. */
+int64_t tn_unify_match(const struct ArrowSchema *of, int64_t i, const struct ArrowSchema *in);
 /* Turns an array of `from` into one of `to`, in place, moving what need not change. */
 int tn_unify_cast(tarn_cx *cx, const struct ArrowSchema *from, const struct ArrowSchema *to,
                   struct ArrowArray *array);

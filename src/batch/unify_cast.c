@@ -285,7 +285,7 @@ static int cast_struct(tarn_cx *cx, const pair *p, struct ArrowArray *array, str
         memcpy(bits, array->buffers[0], ((size_t)whole + 7) / 8);
     }
     for (int64_t i = 0; i < p->to->n_children; i++) {
-        int64_t at = tn_unify_child(p->from, tn_str_of(p->to->children[i]->name));
+        int64_t at = tn_unify_match(p->to, i, p->from);
 
         if (at < 0) {
             TN_TRY(tn_rows_nulls(cx, p->to->children[i], whole, out->children[i]));

@@ -90,13 +90,14 @@ static int find_origins(tarn_cx *cx, tn_exec_read *r, const struct ArrowSchema *
     if (r->origins == NULL || r->columns == NULL)
         return TARN_E_NOMEM;
     for (int64_t i = 0; i < needed->n_children; i++) {
+        tn_str name = tn_str_of(needed->children[i]->name);
         int64_t child;
 
         r->origins[i] =
             (origin){.partition = partition_column(r->task, needed->children[i]->name), .file = -1};
         if (r->origins[i].partition >= 0)
             continue;
-        child = tn_unify_child(file, tn_str_of(needed->children[i]->name));
+        child = tn_unify_match(r->task->all, tn_unify_child(r->task->all, name), file);
         if (child < 0)
             continue;
         r->origins[i].file = (int32_t)n;
@@ -189,7 +190,7 @@ int tn_exec_read_open(tarn_cx *cx, tn_store *store, const tn_scan_task *task, tn
     tn_exec_read *r = tn_calloc(cx, 1, sizeof *r);
     int rc = TARN_OK;
 
-    assert(task->needed != NULL && task->result != NULL);
+    assert(task->all != NULL && task->needed != NULL && task->result != NULL);
     if (r == NULL)
         return TARN_E_NOMEM;
     r->task = task;

@@ -25,6 +25,7 @@ void tn_read_close(tn_read *read)
 {
     if (read == NULL)
         return;
+    tn_field_release(&read->all);
     tn_field_release(&read->needed);
     tn_field_release(&read->result);
     tn_field_release(&read->partition_schema);
@@ -548,6 +549,7 @@ static int bind_columns(tarn_cx *cx, opening *o)
         TN_TRY(tn_predicate_bind(cx, o->where, &read->needed, &read->arena, &read->filter));
         read->task.filter = &read->filter;
     }
+    read->task.all = &read->all;
     read->task.needed = &read->needed;
     read->task.result = &read->result;
     read->task.project = project;
@@ -602,6 +604,7 @@ int tarn_read_open(tarn_cx *cx, const char *path, const tarn_read_options *optio
         TN_TRY(tn_predicate_parse(cx, tn_str_of(o.options->where), &read->arena, &o.where));
     TN_TRY(open_place(cx, &o, path));
     TN_TRY(bind_columns(cx, &o));
+    tn_field_move(&o.all, &read->all);
     read->task.skip_crc = o.options->skip_crc;
     read->task.int96_micros = o.options->int96_micros;
     TN_TRY(tn_read_stream(cx, read, out));

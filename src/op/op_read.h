@@ -24,7 +24,7 @@ typedef struct tn_read {
     size_t file_count;
     struct ArrowSchema partition_schema; /* released for a single file */
     struct ArrowArray partition_values;
-    struct ArrowSchema needed, result;
+    struct ArrowSchema all, needed, result;
     tn_filter filter;
     tn_scan_task task; /* of any file: path and partition are filled in */
     bool skip_damaged, has_limit;

@@ -15,6 +15,7 @@ typedef struct tn_scan_project {
 
 typedef struct tn_scan_task {
     tn_str path;                      /* of the file, in the store */
+    const struct ArrowSchema *all;    /* every column there is: a file's columns are found by it */
     const struct ArrowSchema *needed; /* columns to make: those of the result and of the filter */
     const tn_filter *filter;          /* bound to `needed`; NULL: every row */
     const tn_scan_project *project;   /* columns of the result, from `needed` */
