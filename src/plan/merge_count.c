@@ -1,6 +1,7 @@
 /* How many files come out: a matter of size alone.
  * I1: a group is only rewritten when the number of its files drops.
- * I2: what an earlier merge wrote is left alone unless something came to it since. */
+ * I2: what one earlier merge wrote of one group is left alone unless something came to it since: a
+ *     new fragment, or what a merge wrote of another group that can join it now (--widen). */
 #include "plan/merge_parts.h"
 
 static size_t by_size(const tn_merge_planning *p, const tn_merge_group *group)

@@ -135,8 +135,12 @@ static int join(tarn_cx *cx, const tn_merge_planning *p, tn_merge_group *group, 
         if (group->files == NULL || group->marks == NULL || group->schemas == NULL)
             return TARN_E_NOMEM;
     }
-    if (!marked(p->dir, group, file))
+    if (!marked(p->dir, group, file)) {
         group->marks[group->mark_count++] = file;
+        /* One merge gives all outputs of a group one schema, calendar and Arrow schema: files that
+         * differ in them did not come out of it together, and can now become one. */
+        group->fresh |= group->mark_count > 1;
+    }
     if (!has_schema(group, file->schema))
         group->schemas[group->schema_count++] = file->schema;
     group->files[group->file_count++] = file;

@@ -14,7 +14,7 @@ typedef struct tn_merge_group {
     size_t schema_count;
     const tn_dir_file **marks; /* one file for each distinct schema and calendar */
     size_t mark_count;
-    bool fresh; /* some file does not come from an earlier merge with such a target */
+    bool fresh; /* some file is not from an earlier merge with such a target, or from another */
     tn_str why; /* what stood against the first group that did not take it; empty: the first */
     size_t outputs;
 } tn_merge_group;

@@ -357,7 +357,98 @@ static void check_wire(world *w, const tn_merge_plan *plan)
     tn_buf_clear(&second);
 }
 
-static void run_case(const char *path)
+static tn_dir_partition *partition_of(world *w, tn_str path)
+{
+    for (size_t i = 0; i < w->dir.partition_count; i++)
+        if (tn_str_equal(w->dir.partitions[i].path, path))
+            return &w->dir.partitions[i];
+    fail_msg("no partition %.*s", TN_STR_ARG(path));
+    return NULL;
+}
+
+/* The merged file of a task, `percent` of the size of what it was made of. */
+static tn_dir_file merged_file(world *w, const tn_merge_partition *did, const tn_merge_output *out,
+                               const tn_task_rewrite *task, uint64_t percent)
+{
+    tn_dir_keys *keys = &w->dir.key_sets[w->dir.key_set_count];
+    tn_dir_file file = {.name = out->name, .footer_seen = true, .rows = out->rows};
+    tn_footer footer;
+    uint32_t schema = 0;
+
+    assert_true(w->dir.key_set_count < 256);
+    keys->values = tn_arena_array(w->cx, &w->arena, task->key_count, sizeof *keys->values);
+    for (size_t i = 0; i < task->key_count; i++)
+        keys->values[keys->count++] = (tn_key_value){task->key_names[i], task->key_values[i], true};
+    file.keys = (uint32_t)w->dir.key_set_count++;
+    while (schema < w->dir.schema_count &&
+           !tn_str_equal(w->dir.schemas[schema].bytes, task->schema))
+        schema++;
+    if (schema == w->dir.schema_count) {
+        assert_true(w->dir.schema_count < 64);
+        assert_ok(w->cx, tn_footer_decode(w->cx, task->schema, &w->arena, &footer));
+        w->dir.schemas[w->dir.schema_count++] =
+            (tn_dir_schema){footer.elements, footer.element_count, task->schema};
+    }
+    file.schema = schema;
+    file.stat = (tn_stat){.size_bytes = did->bytes / did->output_count * percent / 100 + 1,
+                          .mtime_ns = 1000000000,
+                          .mount = 1,
+                          .inode = 1};
+    file.created_by = TN_STR("tarn");
+    file.codecs = 1u << task->codec;
+    file.group_count = file.rows != 0;
+    file.groups = tn_arena_array(w->cx, &w->arena, 1, sizeof *file.groups);
+    file.groups[0].rows = file.rows;
+    file.groups[0].compressed_bytes = (int64_t)file.stat.size_bytes;
+    return file;
+}
+
+/* Makes the snapshot what the plan would leave. */
+static void carry_out(world *w, const tn_merge_plan *plan, uint64_t percent)
+{
+    for (size_t p = 0; p < plan->partition_count; p++) {
+        const tn_merge_partition *did = &plan->partitions[p];
+        tn_dir_partition *partition = partition_of(w, did->path);
+        tn_dir_file *files = tn_arena_array(
+            w->cx, &w->arena, partition->file_count + did->output_count + 1, sizeof *files);
+        size_t n = 0;
+
+        for (size_t i = 0; i < partition->file_count; i++) {
+            size_t k = 0;
+
+            while (k < did->input_count &&
+                   !tn_str_equal(did->inputs[k].path, partition->files[i].name))
+                k++;
+            if (k == did->input_count)
+                files[n++] = partition->files[i];
+        }
+        for (size_t i = 0; i < did->output_count; i++)
+            files[n++] = merged_file(w, did, &did->outputs[i],
+                                     &plan->tasks[did->outputs[i].task].rewrite, percent);
+        partition->files = files;
+        partition->file_count = n;
+        partition->other_count = 0;
+    }
+}
+
+/* A second run finds nothing to do where the first one was, however small its files came out. */
+static void check_second_run(const char *where, world *w, const tn_merge_options *options,
+                             const tn_merge_plan *plan, uint64_t percent)
+{
+    tn_merge_plan again;
+
+    if (plan->task_count > 50)
+        return;
+    carry_out(w, plan, percent);
+    assert_ok(w->cx, tn_plan_merge(w->cx, &w->dir, options, &w->arena, &again));
+    for (size_t i = 0; i < again.partition_count; i++)
+        for (size_t k = 0; k < plan->partition_count; k++)
+            if (tn_str_equal(again.partitions[i].path, plan->partitions[k].path))
+                fail_msg("%s: a second run would merge %.*s again (files at %u %%)", where,
+                         TN_STR_ARG(plan->partitions[k].path), (unsigned)percent);
+}
+
+static void run_case(const char *path, uint64_t percent)
 {
     const char *where = strrchr(path, '/') + 1;
     json_error_t error;
@@ -397,6 +488,7 @@ static void run_case(const char *path)
     check_sums(where, &plan, expect, integer(options, "jobs", 1));
     if (plan.task_count < 100)
         check_wire(&w, &plan);
+    check_second_run(where, &w, &merge, &plan, percent);
     json_decref(spec);
     tn_arena_clear(&w.arena);
     tarn_cx_close(w.cx);
@@ -417,7 +509,9 @@ static void test_plan_merge__cases(void **state)
         if (strstr(entry->d_name, ".json") == NULL)
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        run_case(path);
+        run_case(path, 100);
+        run_case(path, 70);
+        run_case(path, 5);
         cases++;
     }
     closedir(dir);
