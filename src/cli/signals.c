@@ -48,6 +48,7 @@ void signals_watch(struct signals *signals, tarn_cx *cx)
     sigset_t set;
 
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f fails and is reported */
     signals->cx = cx;
     atomic_init(&signals->over, false);
     watched(&set);

@@ -31,12 +31,13 @@ done:
 }
 
 /* The path of a record may have been made when the root lay elsewhere. */
-int tn_work_check_place(tarn_cx *cx, tn_str root, const tn_change *change)
+int tn_work_check_place(tarn_cx *cx, tn_str root, tn_str work, const tn_change *change)
 {
     tn_str directory = change->directory;
 
-    if (tn_str_equal(directory, root) || root.len == 1 ||
-        (tn_str_starts(directory, root) && directory.ptr[root.len] == '/'))
+    if ((tn_str_equal(directory, root) || root.len == 1 ||
+         (tn_str_starts(directory, root) && directory.ptr[root.len] == '/')) &&
+        tn_work_owns(root, work, change->staging))
         return TARN_OK;
     return tn_fail(
         cx, TARN_E_CONFLICT,
@@ -60,7 +61,7 @@ static int settle_all(tarn_cx *cx, const tn_work *work, tn_arena *arena, bool *r
         bool completed;
 
         TN_TRY(tn_change_record_load(cx, work->store, records[i], arena, &change));
-        TN_TRY(tn_work_check_place(cx, work->root, &change));
+        TN_TRY(tn_work_check_place(cx, work->root, work->path, &change));
         rc = tn_change_settle(cx, work->store, arena, &change, work->undo, &completed);
         if (change.state == TN_CHANGE_DONE && (rc == TARN_E_IO || rc == TARN_E_CONFLICT)) {
             tn_cx_forget(cx);
@@ -95,7 +96,7 @@ static int forget_expired(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_
             continue;
         }
         TN_TRY(rc);
-        if (tn_work_check_place(cx, work->root, &change) != TARN_OK) {
+        if (tn_work_check_place(cx, work->root, work->path, &change) != TARN_OK) {
             tn_cx_forget(cx); /* those files belong to another root now */
             continue;
         }

@@ -198,7 +198,7 @@ static int undo_run(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
     if (told == NULL || names == NULL)
         TN_FAIL(TARN_E_NOMEM, "out of memory");
     for (size_t i = 0; i < run.count; i++) {
-        TN_TRY(tn_work_check_place(cx, root, &run.changes[i]));
+        TN_TRY(tn_work_check_place(cx, root, run.work, &run.changes[i]));
         names[i] = below_root(run.changes[i].directory, root);
         TN_TRY(undo_one(cx, store, arena, &work, &run.changes[i], &told[i]));
     }

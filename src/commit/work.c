@@ -181,6 +181,17 @@ static bool has_component(tn_str path, tn_str name)
     return false;
 }
 
+static bool is_below(tn_str path, tn_str above)
+{
+    return path.len > above.len && tn_str_starts(path, above) && path.ptr[above.len] == '/';
+}
+
+bool tn_work_owns(tn_str root, tn_str work, tn_str staging)
+{
+    return is_below(staging, work) ||
+           ((root.len == 1 || is_below(staging, root)) && has_component(staging, TN_STR(".tarn")));
+}
+
 int tn_work_sweep_run(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str own_id,
                       uint64_t *removed)
 {
@@ -195,12 +206,21 @@ int tn_work_sweep_run(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str 
         goto done;
     }
     TN_TRY(rc);
-    TN_TRY(tn_json_parse(cx, tn_buf_view(&text), "list of staging directories", &object));
-    TN_TRY(tn_json_get_array(cx, object, "stagings", &stagings));
+    rc = tn_json_parse(cx, tn_buf_view(&text), "list of staging directories", &object);
+    if (rc == TARN_OK)
+        rc = tn_json_get_array(cx, object, "stagings", &stagings);
+    if (rc == TARN_E_INVALID) { /* nobody's data: what it listed is swept as stray, later */
+        tn_cx_forget(cx);
+        rc = tn_change_remove(cx, work->store, work->run);
+        goto done;
+    }
+    TN_TRY(rc);
     for (size_t i = 0; i < json_array_size(stagings); i++) {
         TN_TRY(tn_json_bytes_of(cx, arena, json_array_get(stagings, i), &staging));
         if (own_id.len != 0 && has_component(staging, own_id))
             continue;
+        if (!tn_work_owns(work->root, work->path, staging))
+            continue; /* of the place where the root lay before it was moved or copied */
         TN_TRY(tn_work_sweep(cx, work->store, arena, staging));
         ++*removed;
     }

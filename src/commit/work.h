@@ -25,6 +25,8 @@ void tn_work_finish(tarn_cx *cx, tn_work *work);
 /* Lets go. */
 void tn_work_close(tn_work *work);
 
+/* Is it a staging directory of this root, by its path? Only such are swept. */
+bool tn_work_owns(tn_str root, tn_str work, tn_str staging);
 /* Writes down which staging directories this run uses, so that they can be swept after a crash. */
 int tn_work_put_run(tarn_cx *cx, const tn_work *work, const tn_str *stagings, size_t count);
 /* Sweeps what a crashed run wrote down, except under the run's own id. *removed counts. */
@@ -48,7 +50,7 @@ int tn_work_records(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str folder
                     size_t *count);
 /* CONFLICT when the record is of a directory that is not below this root: it was moved or copied.
  */
-int tn_work_check_place(tarn_cx *cx, tn_str root, const tn_change *change);
+int tn_work_check_place(tarn_cx *cx, tn_str root, tn_str work, const tn_change *change);
 /* Settles all records, sweeps, and removes expired undo, in this work directory. */
 int tn_work_recover(tarn_cx *cx, const tn_work *work, tn_str own_id, tn_recovery *out);
 

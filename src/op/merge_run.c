@@ -145,7 +145,6 @@ static int do_window(tarn_cx *cx, run *r, size_t from, size_t to)
         if (r->options->on_progress != NULL)
             r->options->on_progress(r->options->progress_arg, r->bytes_done, r->bytes_total);
     }
-    TN_TRY(throttle(cx, r));
 done:
     for (size_t i = 0; w.arenas != NULL && i < w.count; i++)
         tn_arena_clear(&w.arenas[i]);
@@ -191,6 +190,7 @@ int tn_merge_run(tarn_cx *cx, tn_store *store, const tn_merge_plan *plan,
                                          "not started: the time limit was reached"));
             break;
         }
+        TN_TRY(throttle(cx, &r)); /* before work, so that nobody waits for nothing at the end */
         TN_TRY(do_window(cx, &r, at, to));
         at = to;
     }

@@ -2,6 +2,7 @@
 
 Rows are counted with pyarrow, file by file, as a reader that lists the directory would.
 """
+import json
 import os
 import pathlib
 import random
@@ -425,3 +426,42 @@ def test_times_in_the_future(tarn, tmp_path):
     tarn("merge", root)
     assert ids(root) == want
     assert {int(p.stat().st_mtime) for p in data_files(root)} == {int(later)}
+
+
+def test_leftovers_of_another_place_are_not_swept(tarn, tmp_path):
+    """A work directory may be a copy, or anybody's: it cannot make a run remove what is not this root's staging."""
+    root = tmp_path / "events"
+    want = make_table(root, 1)
+    precious = tmp_path / "precious"
+    write_fragments(precious, 9000, 2)
+    work = tmp_path / ".events.tarn"
+    work.mkdir()
+    (work / "run.json").write_text(json.dumps(
+        {"kind": "tarn.run", "version": 1,
+         "stagings": [str(precious), str(root / "dt=2024-05-01"), str(tmp_path / ".precious.tarn" / "1" / "p0")]}))
+    tarn("merge", root)
+    assert ids(root) == want and len(data_files(precious)) == 2 and nothing_left(root)
+
+    work.mkdir()
+    (work / "run.json").write_text("[1")
+    write_fragments(root / "dt=2024-05-01", 5000)
+    want = ids(root)
+    tarn("merge", root)
+    assert ids(root) == want and len(data_files(root)) == 1 and nothing_left(root)
+
+
+def test_a_limit_on_file_sizes_is_reported(tarn_bin, tmp_path):
+    root = tmp_path / "events"
+    want = make_table(root, 2, 6, 3000)
+    done = subprocess.run(["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", tarn_bin, "merge", str(root)],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "ulimit -f" in done.stdout
+    assert ids(root) == want and nothing_left(root)
+
+
+def test_a_rate_holds_up_only_what_follows(tarn, tmp_path):
+    root = tmp_path / "events"
+    make_table(root, 1)
+    began = time.monotonic()
+    tarn("merge", root, "--rate", "1")
+    assert time.monotonic() - began < 60 and len(data_files(root)) == 1
