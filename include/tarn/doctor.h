@@ -66,6 +66,7 @@ typedef struct tarn_doctor_report {
     uint64_t schemas;
     const char *schema_note; /* columns that some files lack; "" when there are none */
     uint64_t kept_undo;      /* partitions whose old files a merge keeps for --undo */
+    const char *merging;     /* who merges the directory right now; "" when nobody does */
     const tarn_doctor_codec *codecs;
     size_t codec_count;
     uint64_t damaged, encrypted, bucketed, symlinks,

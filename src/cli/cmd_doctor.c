@@ -150,6 +150,11 @@ static void print_health(struct out *out, const tarn_doctor_report *r)
     if (r->kept_undo > 0)
         out_text(out, "kept       old files of %s; tarn merge --undo brings them back\n",
                  out_many(&a, r->kept_undo, "partition", NULL));
+    if (r->merging[0] != '\0') {
+        out_text(out, "running    a merge is at work (");
+        print_line(out, r->merging);
+        out_text(out, "): what this says is of before or after it\n");
+    }
     if (r->encrypted + r->bucketed + r->symlinks > 0)
         out_text(out, "left alone %llu encrypted, %llu bucketed, %llu symbolic links\n",
                  (unsigned long long)r->encrypted, (unsigned long long)r->bucketed,
@@ -284,6 +289,7 @@ static void print_json(struct out *out, const tarn_doctor_report *r)
     out_json_u64(&json, "schemas", r->schemas);
     out_json_text(&json, "schema_note", r->schema_note);
     out_json_u64(&json, "kept_undo", r->kept_undo);
+    out_json_text(&json, "merging", r->merging);
     out_json_u64(&json, "damaged", r->damaged);
     out_json_u64(&json, "encrypted", r->encrypted);
     out_json_u64(&json, "bucketed", r->bucketed);

@@ -97,6 +97,22 @@ done:
     return rc;
 }
 
+int tn_work_running(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str root, bool *running,
+                    tn_str *holder)
+{
+    tn_str works[2], path;
+    int rc = TARN_OK;
+
+    *running = false;
+    TN_TRY(tn_dir_work_names(cx, arena, root, &works[0], &works[1]));
+    for (int i = 0; i < 2 && !*running; i++) {
+        TN_TRY(tn_path_join(cx, arena, works[i], TN_STR("lock"), &path));
+        TN_TRY(tn_store_lock_held(cx, store, path, arena, running, holder));
+    }
+done:
+    return rc;
+}
+
 int tn_work_open(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str root, tn_str path,
                  tn_work *out)
 {

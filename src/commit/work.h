@@ -45,6 +45,10 @@ int tn_work_sweep_stray(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_st
  * it is not a day old, so it is that of a plan whose tasks or commit are still to come. */
 int tn_work_waits(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str path, bool *out);
 
+/* Whether a run works on this root now, and who; *holder empty where nobody does. */
+int tn_work_running(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str root, bool *running,
+                    tn_str *holder);
+
 /* undo.c, recover.c: every record of a folder, oldest name first; *count 0 where there is none. */
 int tn_work_records(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str folder, tn_str **paths,
                     size_t *count);

@@ -422,6 +422,16 @@ done:
     return rc;
 }
 
+int tn_store_lock_held(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, bool *held,
+                       tn_str *holder)
+{
+    *held = false;
+    *holder = (tn_str){0};
+    return store->ops->lock_held != NULL
+               ? store->ops->lock_held(cx, store, path, arena, held, holder)
+               : TARN_OK;
+}
+
 void tn_store_unlock(tn_lock *lock)
 {
     if (lock != NULL)

@@ -135,6 +135,10 @@ typedef struct tn_store_ops {
     int (*lock)(tarn_cx *cx, tn_store *store, tn_str path,
                 tn_lock **out); /* CONFLICT when somebody holds it */
     void (*unlock)(tn_lock *lock);
+    /* Whether somebody holds the lock at `path`, and who (in the arena; may be empty); a missing
+     * path is held by nobody. Changes nothing. */
+    int (*lock_held)(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, bool *held,
+                     tn_str *holder);
     int (*attrs_get)(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, tn_attrs *out);
     int (*attrs_set)(tarn_cx *cx, tn_store *store, tn_str path, const tn_attrs *attrs,
                      unsigned what);
@@ -187,6 +191,8 @@ int tn_store_link(tarn_cx *cx, tn_store *store, tn_str from, tn_str to);
 int tn_store_sync_dir(tarn_cx *cx, tn_store *store, tn_str path);
 int tn_store_lock(tarn_cx *cx, tn_store *store, tn_str path, tn_lock **out);
 void tn_store_unlock(tn_lock *lock);
+int tn_store_lock_held(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, bool *held,
+                       tn_str *holder);
 int tn_store_attrs_get(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, tn_attrs *out);
 int tn_store_attrs_set(tarn_cx *cx, tn_store *store, tn_str path, const tn_attrs *attrs,
                        unsigned what);

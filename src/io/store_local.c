@@ -559,6 +559,7 @@ static const tn_store_ops local_ops = {
     .sync_dir = local_sync_dir,
     .lock = tn_store_local_lock,
     .unlock = tn_store_local_unlock,
+    .lock_held = tn_store_local_lock_held,
     .attrs_get = tn_store_local_attrs_get,
     .attrs_set = tn_store_local_attrs_set,
     .free_bytes = local_free_bytes,

@@ -27,5 +27,7 @@ int tn_store_local_attrs_set(tarn_cx *cx, tn_store *store, tn_str path, const tn
 /* Locks: store_local_lock.c. */
 int tn_store_local_lock(tarn_cx *cx, tn_store *store, tn_str path, tn_lock **out);
 void tn_store_local_unlock(tn_lock *lock);
+int tn_store_local_lock_held(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, bool *held,
+                             tn_str *holder);
 
 #endif

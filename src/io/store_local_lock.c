@@ -1,7 +1,10 @@
 /* Locks that die with their owner: flock on a file whose text says who holds it.
  * I1: the lock is held only while its file is the one found at the path. A finishing owner removes
  *     the file (and its directory) and then lets go; who waited holds a lock on a file that nobody
- *     else will ever find, notices, and begins anew. */
+ *     else will ever find, notices, and begins anew.
+ * I2: who only asks takes a shared lock for a moment; who wants the lock bears that by trying
+ * again.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,22 +18,29 @@
 #include "io/store_error.h"
 #include "io/store_local.h"
 
-#define TRIES_MAX 100
+#define TRIES_MAX  100
+#define ASKERS_MAX 5 /* times that an asker may be in the way */
 
 typedef struct local_lock {
     tn_lock base;
     int fd;
 } local_lock;
 
-static int conflict(tarn_cx *cx, int fd, tn_str path)
+static void read_holder(int fd, char *holder, size_t size)
 {
-    char holder[256];
-    ssize_t n = pread(fd, holder, sizeof holder - 1, 0);
+    ssize_t n = pread(fd, holder, size - 1, 0);
 
     holder[n > 0 ? n : 0] = '\0';
     for (char *at = holder; *at != '\0'; at++)
         if ((unsigned char)*at < 0x20)
             *at = '\0';
+}
+
+static int conflict(tarn_cx *cx, int fd, tn_str path)
+{
+    char holder[256];
+
+    read_holder(fd, holder, sizeof holder);
     return tn_fail(cx, TARN_E_CONFLICT,
                    "%.*s: locked by another tarn (%s); wait until it ends, or stop that process: "
                    "the lock goes with it",
@@ -62,6 +72,19 @@ static void sign(tarn_cx *cx, int fd)
         return;
 }
 
+/* flock, tried again a few milliseconds long where an asker may hold it. */
+static int lock_exclusive(int fd)
+{
+    const struct timespec pause = {0, 1000000};
+    int result = flock(fd, LOCK_EX | LOCK_NB);
+
+    for (int tries = 0; result != 0 && errno == EWOULDBLOCK && tries < ASKERS_MAX; tries++) {
+        nanosleep(&pause, NULL);
+        result = flock(fd, LOCK_EX | LOCK_NB);
+    }
+    return result;
+}
+
 int tn_store_local_lock(tarn_cx *cx, tn_store *store, tn_str path, tn_lock **out)
 {
     tn_store_local_path buffer;
@@ -79,7 +102,7 @@ int tn_store_local_lock(tarn_cx *cx, tn_store *store, tn_str path, tn_lock **out
             rc = tn_store_error(cx, errno, "open the lock", path);
             break;
         }
-        if (flock(lock->fd, LOCK_EX | LOCK_NB) != 0) {
+        if (lock_exclusive(lock->fd) != 0) {
             if (errno == EINTR && tries < TRIES_MAX) {
                 close(lock->fd);
                 continue;
@@ -116,4 +139,29 @@ void tn_store_local_unlock(tn_lock *base)
     if (lock->fd >= 0)
         close(lock->fd);
     free(lock);
+}
+
+int tn_store_local_lock_held(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, bool *held,
+                             tn_str *holder)
+{
+    tn_store_local_path buffer;
+    char text[256];
+    int fd = open(tn_store_local_cpath(&buffer, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int rc = TARN_OK;
+
+    (void)store;
+    *held = false;
+    *holder = (tn_str){0};
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? TARN_OK
+                   : tn_store_error(cx, errno, "open the lock", path);
+    if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        *held = true;
+        read_holder(fd, text, sizeof text);
+        *holder = tn_str_of(text);
+        rc = tn_arena_keep(cx, arena, holder);
+    }
+    close(fd);
+    return rc;
 }

@@ -760,6 +760,22 @@ static void memory_unlock(tn_lock *base)
     free(lock);
 }
 
+static int memory_lock_held(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, bool *held,
+                            tn_str *holder)
+{
+    memory_store *m = of(store);
+    uint32_t at;
+
+    (void)cx;
+    (void)arena;
+    enter(m);
+    at = lookup(m, path);
+    *held = at != NONE && m->nodes[at]->locked;
+    leave(m);
+    *holder = *held ? TN_STR("process in memory") : (tn_str){0};
+    return TARN_OK;
+}
+
 static int keep_extended(tarn_cx *cx, tn_arena *arena, const tn_attrs *from, tn_attrs *to)
 {
     tn_attr *kept = tn_arena_array(cx, arena, from->extended_count, sizeof *kept);
@@ -866,6 +882,7 @@ static const tn_store_ops memory_ops = {
     .sync_dir = memory_sync_dir,
     .lock = memory_lock_,
     .unlock = memory_unlock,
+    .lock_held = memory_lock_held,
     .attrs_get = memory_attrs_get,
     .attrs_set = memory_attrs_set,
     .free_bytes = memory_free_bytes,

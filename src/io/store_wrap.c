@@ -248,6 +248,13 @@ done:
     return rc;
 }
 
+/* No call of its own for traces and faults: it changes nothing. */
+static int wrap_lock_held(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, bool *held,
+                          tn_str *holder)
+{
+    return tn_store_lock_held(cx, within(store), path, arena, held, holder);
+}
+
 static int wrap_attrs_get(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, tn_attrs *out)
 {
     AROUND(TN_CALL_ATTRS_GET, path, 0, attrs_get, INNER, path, arena, out);
@@ -288,6 +295,7 @@ static const tn_store_ops wrap_ops = {
     .sync_dir = wrap_sync_dir,
     .lock = wrap_lock_,
     .unlock = wrap_unlock,
+    .lock_held = wrap_lock_held,
     .attrs_get = wrap_attrs_get,
     .attrs_set = wrap_attrs_set,
     .free_bytes = wrap_free_bytes,

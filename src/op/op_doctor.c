@@ -26,6 +26,7 @@ typedef struct session {
     /* what a merge left, but for what it keeps for --undo */
     tn_str *leftovers;
     size_t leftover_count, kept_count;
+    tn_str merging; /* who does so right now */
 } session;
 
 static int probe_file(tarn_cx *cx, size_t i, void *arg)
@@ -222,17 +223,40 @@ static int part_leftovers(tarn_cx *cx, session *s)
         if (tn_str_is(tn_path_name(dir->leftovers[i]), "undo"))
             TN_TRY(load_kept(cx, s, dir->leftovers[i], &kept, &s->kept_count));
     for (size_t i = 0; i < dir->leftover_count; i++) {
-        bool wanted = s->kept_count > 0 && tn_str_is(tn_path_name(dir->leftovers[i]), "undo");
+        bool there,
+            wanted = s->kept_count > 0 && tn_str_is(tn_path_name(dir->leftovers[i]), "undo");
 
         for (size_t k = 0; !wanted && k < s->kept_count; k++)
             wanted = lies_in(kept[k].staging, dir->leftovers[i]);
         if (!wanted)
             TN_TRY(waits(cx, s, dir->leftovers[i], &wanted));
-        if (!wanted)
+        if (wanted || s->merging.len > 0)
+            continue;
+        /* Of a merge that ended meanwhile nothing is left. */
+        TN_TRY(tn_store_exists(cx, s->store, dir->leftovers[i], &there));
+        if (there)
             s->leftovers[s->leftover_count++] = dir->leftovers[i];
     }
 done:
     return rc;
+}
+
+/* Is a merge at work here? Where the lock cannot be looked at, none is known of. */
+static int look_for_merge(tarn_cx *cx, session *s, tn_str root)
+{
+    tn_str holder = {0};
+    bool running = false;
+    int rc;
+
+    if (s->merging.len > 0)
+        return TARN_OK;
+    rc = tn_work_running(cx, s->store, &s->arena, root, &running, &holder);
+    if (rc == TARN_E_NOMEM || rc == TARN_E_CANCELLED)
+        return rc;
+    tn_cx_forget(cx);
+    if (running)
+        s->merging = holder.len > 0 ? holder : TN_STR("a process that has just begun");
+    return TARN_OK;
 }
 
 static int load(tarn_cx *cx, session *s, const char *path)
@@ -250,7 +274,10 @@ static int load(tarn_cx *cx, session *s, const char *path)
         partitions[i] = tn_str_of(s->options->partitions[i]);
     load_options.partitions = s->options->partition_count > 0 ? partitions : NULL;
     load_options.partition_count = s->options->partition_count;
+    /* Before and after: a merge may begin or end while the directory is looked through. */
+    TN_TRY(look_for_merge(cx, s, root));
     TN_TRY(tn_dir_load(cx, s->store, root, &load_options, &s->dir));
+    TN_TRY(look_for_merge(cx, s, root));
     TN_TRY(find_temporary(cx, s));
     TN_TRY(part_leftovers(cx, s));
 done:
@@ -275,7 +302,8 @@ static int diagnose(tarn_cx *cx, session *s, const char *path)
                              .temporary_count = s->temporary_count,
                              .leftovers = s->leftovers,
                              .leftover_count = s->leftover_count,
-                             .kept_count = s->kept_count};
+                             .kept_count = s->kept_count,
+                             .merging = s->merging};
     int rc = TARN_OK;
 
     TN_TRY(tn_plan_merge(cx, &s->dir, &merge_options, &s->arena, &merge));

@@ -586,6 +586,7 @@ int tn_plan_doctor(tarn_cx *cx, const tn_doctor_input *input, tn_arena *arena,
     TN_TRY(find_groups(&d));
     TN_TRY(find_leftovers(&d));
     report.kept_undo = input->kept_count;
+    report.merging = input->merging.len > 0 ? input->merging.ptr : "";
     TN_TRY(find_stale(&d));
     sort_findings(&d);
     report.findings = d.findings;

@@ -24,6 +24,7 @@ typedef struct tn_doctor_input {
     const tn_str *leftovers; /* of dir, but for what a merge keeps for --undo */
     size_t leftover_count;
     size_t kept_count; /* partitions whose old files are kept */
+    tn_str merging;    /* who merges it right now: what lies in its work place is no leftover */
 } tn_doctor_input;
 
 /* What the report points to lives in `arena`. */

@@ -1,4 +1,5 @@
 """Doctor's cures cure: what each finding names is run by a shell, and then there is no finding."""
+import fcntl
 import json
 import os
 import re
@@ -115,3 +116,21 @@ def test_what_is_kept_or_waits_is_no_finding(tarn, tarn_bin, tmp_path):
     assert [f["kind"] for f in findings(tarn, tmp_path / "waits")] == ["small-files"]
     tarn("commit", tmp_path / "plan", tmp_path / "results")
     tarn("doctor", tmp_path / "waits")
+
+
+def test_a_running_merge_is_a_fact_and_its_staging_no_finding(tarn, tmp_path):
+    lake = tmp_path / "lake"
+    write(lake / "a.parquet", v=pa.int64())
+    staging = tmp_path / ".lake.tarn" / "run1" / "p00000"
+    staging.mkdir(parents=True)
+    (staging / "00000.new").write_bytes(b"half")
+    (tmp_path / ".lake.tarn" / "run.json").write_text("{}")
+    with open(tmp_path / ".lake.tarn" / "lock", "w") as lock:
+        lock.write("process 7 on there since then\n")
+        lock.flush()
+        assert [f["kind"] for f in findings(tarn, lake)] == ["leftover-staging"]
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        report = json.loads(tarn("doctor", lake, "--json"))
+        assert report["findings"] == [] and report["merging"] == "process 7 on there since then"
+        assert "a merge is at work (process 7 on there" in tarn("doctor", lake).replace("\n", " ")
+    assert json.loads(tarn("doctor", lake, "--json", want=3))["merging"] == ""

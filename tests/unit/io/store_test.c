@@ -295,6 +295,27 @@ static void test_store__locks_once(void **state)
     }
 }
 
+static void test_store__lock_held_asks_only(void **state)
+{
+    (void)state;
+    FOR_EACH_SUBJECT(s)
+    {
+        tn_str path = at(&s, "lock"), holder;
+        tn_lock *lock = NULL;
+        bool held = true;
+
+        assert_ok(s.cx, tn_store_lock_held(s.cx, s.store, path, &s.arena, &held, &holder));
+        assert_false(held);
+        assert_ok(s.cx, tn_store_lock(s.cx, s.store, path, &lock));
+        assert_ok(s.cx, tn_store_lock_held(s.cx, s.store, path, &s.arena, &held, &holder));
+        assert_true(held);
+        assert_true(holder.len > 0);
+        tn_store_unlock(lock);
+        assert_ok(s.cx, tn_store_lock_held(s.cx, s.store, path, &s.arena, &held, &holder));
+        assert_false(held);
+    }
+}
+
 /* The owner removes the file and lets go afterwards; a new file at the path is a new lock. */
 static void test_store__locks_the_file_at_the_path(void **state)
 {
