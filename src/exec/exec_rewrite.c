@@ -8,12 +8,27 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/budget.h"
 #include "base/pool.h"
 #include "codec/parquet/arrow.h"
 #include "exec/exec.h"
 #include "exec/rewrite.h"
 
-tn_chunk_options tn_rewrite_chunk_options(const tn_rewrite *r, size_t leaf)
+#define TN_PAGE_BYTES       (1ull << 20)
+#define TN_DICTIONARY_BYTES (1ull << 20)
+#define TN_SHARE_BYTES_MIN  4096
+
+/* Every column of a row group is open at once, with a page and a dictionary under construction that
+ * nothing is charged for yet (a dictionary's table takes four times its values). So their limits
+ * follow from the budget and the number of columns alone: outputs do not depend on timing. */
+static uint64_t share_of(tarn_cx *cx, size_t leaves, uint64_t parts, uint64_t usual)
+{
+    uint64_t bytes = tn_budget_bytes(cx) / parts / (leaves != 0 ? leaves : 1);
+
+    return bytes > usual ? usual : bytes < TN_SHARE_BYTES_MIN ? TN_SHARE_BYTES_MIN : bytes;
+}
+
+tn_chunk_options tn_rewrite_chunk_options(tarn_cx *cx, const tn_rewrite *r, size_t leaf)
 {
     const tn_task_rewrite *task = r->task;
 
@@ -21,6 +36,8 @@ tn_chunk_options tn_rewrite_chunk_options(const tn_rewrite *r, size_t leaf)
         .codec = task->codec,
         .level = task->level,
         .crc = task->crc,
+        .dictionary_bytes_max = share_of(cx, task->leaf_count, 16, TN_DICTIONARY_BYTES),
+        .page_bytes = share_of(cx, task->leaf_count, 8, TN_PAGE_BYTES),
         .plain_bytes = r->plain_bytes[leaf],
         .bloom = task->bloom_leaf != NULL && task->bloom_leaf[leaf],
     };
@@ -64,7 +81,7 @@ done:
 static int open_leaf(tarn_cx *cx, size_t leaf, void *arg)
 {
     leaf_work *work = arg;
-    tn_chunk_options options = tn_rewrite_chunk_options(work->r, leaf);
+    tn_chunk_options options = tn_rewrite_chunk_options(cx, work->r, leaf);
 
     return tn_chunk_writer_open(cx, &work->r->schema.leaves[leaf], &options,
                                 &work->r->chunks[leaf]);

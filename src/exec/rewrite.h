@@ -26,7 +26,7 @@ typedef struct tn_rewrite {
     uint32_t row_groups;
 } tn_rewrite;
 
-tn_chunk_options tn_rewrite_chunk_options(const tn_rewrite *r, size_t leaf);
+tn_chunk_options tn_rewrite_chunk_options(tarn_cx *cx, const tn_rewrite *r, size_t leaf);
 /* Hands the chunks that `encoded` holds to the writer as a row group of `rows` rows. */
 int tn_rewrite_row_group(tarn_cx *cx, tn_rewrite *r, int64_t rows, const tn_sorting_column *sorting,
                          size_t sorting_count);

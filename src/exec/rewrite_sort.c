@@ -311,7 +311,7 @@ static int write_leaf(tarn_cx *cx, size_t i, void *arg)
     pass *p = arg;
     tn_rewrite *r = p->s->r;
     size_t leaf = p->leaves[i];
-    tn_chunk_options options = tn_rewrite_chunk_options(r, leaf);
+    tn_chunk_options options = tn_rewrite_chunk_options(cx, r, leaf);
     tn_sort_column_gather gather = {0};
     int rc = TARN_OK;
 
