@@ -94,7 +94,13 @@ done:
     return rc;
 }
 
-/* Waits until the bytes read so far are no more than the rate allows. */
+static bool time_is_up(tarn_cx *cx, const run *r)
+{
+    return r->options->time_limit_ms > 0 &&
+           tn_cx_now_ms(cx) - r->started_ms >= r->options->time_limit_ms;
+}
+
+/* Waits until the bytes read so far are no more than the rate allows, or the time is up. */
 static int throttle(tarn_cx *cx, const run *r)
 {
     uint64_t rate = r->options->rate_bytes;
@@ -104,7 +110,7 @@ static int throttle(tarn_cx *cx, const run *r)
     if (rate == 0)
         return TARN_OK;
     due_ms = r->started_ms + (int64_t)((unsigned __int128)r->bytes_done * 1000 / rate);
-    while (tn_cx_now_ms(cx) < due_ms) {
+    while (tn_cx_now_ms(cx) < due_ms && !time_is_up(cx, r)) {
         struct timespec nap = {0, 20000000};
 
         TN_TRY(tn_cx_check(cx));
@@ -182,15 +188,14 @@ int tn_merge_run(tarn_cx *cx, tn_store *store, const tn_merge_plan *plan,
     for (size_t at = 0; at < plan->partition_count;) {
         size_t to = window_end(cx, &r, at);
 
-        if (options->time_limit_ms > 0 &&
-            tn_cx_now_ms(cx) - r.started_ms >= options->time_limit_ms) {
+        TN_TRY(throttle(cx, &r)); /* before work, so that nobody waits for nothing at the end */
+        if (time_is_up(cx, &r)) {
             log->report.stopped = "the time limit was reached; run merge again to go on";
             for (; at < plan->partition_count; at++)
                 TN_TRY(tn_merge_log_skip(cx, log, plan, at,
                                          "not started: the time limit was reached"));
             break;
         }
-        TN_TRY(throttle(cx, &r)); /* before work, so that nobody waits for nothing at the end */
         TN_TRY(do_window(cx, &r, at, to));
         at = to;
     }
