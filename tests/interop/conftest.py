@@ -34,6 +34,8 @@ def spark():
     """One Spark session for all tests that ask for it; its start takes some seconds."""
     from pyspark.sql import SparkSession
 
+    # The name of the machine need not resolve: Spark then asks nobody for it.
+    os.environ["SPARK_LOCAL_IP"] = os.environ["SPARK_LOCAL_HOSTNAME"] = "127.0.0.1"
     session = (SparkSession.builder.master("local[2]").appName("tarn")
                .config("spark.ui.enabled", "false")
                .config("spark.driver.memory", "1g")
