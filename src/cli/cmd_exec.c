@@ -40,15 +40,31 @@ static int do_line(struct cmd_call *call, const char *line, size_t len, int *fai
     return TARN_OK;
 }
 
+/* Nothing was done: fine for a plan of nothing, but not for half a plan. */
+static int no_tasks(struct cmd_call *call, const char *path, bool header, size_t named)
+{
+    const char *where = strcmp(path, "-") == 0 ? "standard input" : path;
+
+    if (header && named == 0)
+        return CMD_DONE;
+    if (header)
+        out_error(call->out, "%s: no task line follows the header, which names %zu: it is cut off",
+                  where, named);
+    else
+        out_error(call->out, "%s: no task line and no plan; give what merge --plan-only writes",
+                  where);
+    return CMD_FAILED;
+}
+
 static int run(struct cmd_call *call)
 {
     const struct values *values = call->values;
-    bool one = cmd_given(call, "task");
+    bool one = cmd_given(call, "task"), header = false;
     const char *path = call->arg_count != 0 ? call->args[0] : "-";
-    size_t len = 0;
+    size_t len = 0, named = 0;
     char *text;
     uint64_t number = 0;
-    int failed = 0, rc = TARN_OK;
+    int failed = 0, rc = TARN_OK, exit_code;
 
     if (one && call->arg_count == 0)
         return cmd_usage(call, "--task needs the PLAN it is of");
@@ -61,8 +77,13 @@ static int run(struct cmd_call *call)
         size_t n = end != NULL ? (size_t)(end - line) : len - at;
 
         at += n + 1;
-        if (n == 0 || is_header(line, n))
+        if (n == 0)
             continue;
+        if (is_header(line, n)) {
+            rc = tarn_merge_plan_tasks(call->cx, line, n, &named);
+            header = true;
+            continue;
+        }
         if (!one || number == values->task)
             rc = do_line(call, line, n, &failed);
         number++;
@@ -71,7 +92,12 @@ static int run(struct cmd_call *call)
     if (rc == TARN_OK && one && number <= values->task)
         return cmd_usage(call, "%s has no task %llu; it has %llu", path,
                          (unsigned long long)values->task, (unsigned long long)number);
-    return rc != TARN_OK ? cmd_end(call, rc) : failed != 0 ? CMD_FAILED : CMD_DONE;
+    if (rc == TARN_OK && number == 0)
+        return no_tasks(call, path, header, named);
+    if (rc == TARN_OK)
+        return failed != 0 ? CMD_FAILED : CMD_DONE;
+    exit_code = cmd_end(call, rc);
+    return exit_code == CMD_USAGE ? CMD_FAILED : exit_code; /* the line is right, the file is not */
 }
 
 const struct cmd cmd_exec = {

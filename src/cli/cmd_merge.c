@@ -1,4 +1,5 @@
 /* tarn merge DIR: a directory full of small Parquet files becomes one of few well-sized ones. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static const struct cmd_option options[] = {
               "files per leaf directory, whatever their sizes"),
     CMD_TEXT(struct values, codec, "codec", 0, "NAME",
              "keep, zstd, snappy, gzip, brotli, lz4 or none (keep)"),
-    CMD_COUNT(struct values, level, "level", 0, "of the codec (its default)"),
+    CMD_COUNT(struct values, level, "level", 0,
+              "of the codec: zstd 1 to 22, gzip 1 to 12, brotli 1 to 11 (its default)"),
     CMD_TEXT(struct values, sort_by, "sort-by", 0, "A, B desc",
              "sort the rows of each merged file; else they keep their order"),
     CMD_FLAG(struct values, widen, "widen", 0,
@@ -120,7 +122,7 @@ static int run(struct cmd_call *call)
         .min_files = values->min_files,
         .file_count = values->file_count,
         .codec = values->codec,
-        .level = (int)values->level,
+        .level = values->level < INT_MAX ? (int)values->level : INT_MAX,
         .sort_by = values->sort_by,
         .widen = values->widen,
         .crc = values->crc,
@@ -148,6 +150,8 @@ static int run(struct cmd_call *call)
     if (!small_of(values->small, values->target_bytes, &merge.small_bytes))
         return cmd_usage(call, "--small %s is neither a size nor a part of the target",
                          values->small);
+    if (values->small != NULL && merge.small_bytes == 0)
+        return cmd_usage(call, "--small must be more than 0: no file is smaller than that");
     if (values->plan_only)
         return write_plan(call, values, &merge);
     rc = values->undo ? tarn_merge_undo(call->cx, call->args[0], &report)

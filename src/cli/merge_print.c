@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +207,18 @@ int merge_print_report(struct cmd_call *call, const tarn_merge_report *report, c
     return report->failed != 0 || report->after_failed != 0 ? CMD_FAILED : CMD_DONE;
 }
 
-char *merge_print_read(struct cmd_call *call, const char *path, size_t *len)
+/* While we wait for somebody's text nothing is to be ended in good order: a signal ends us. */
+static void let_signals(bool through)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(through ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
+}
+
+static char *read_whole(struct cmd_call *call, const char *path, size_t *len)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     size_t cap = 0, n = 0, got = 1;
@@ -237,5 +249,15 @@ char *merge_print_read(struct cmd_call *call, const char *path, size_t *len)
     }
     if (file != stdin)
         fclose(file);
+    return bytes;
+}
+
+char *merge_print_read(struct cmd_call *call, const char *path, size_t *len)
+{
+    char *bytes;
+
+    let_signals(true);
+    bytes = read_whole(call, path, len);
+    let_signals(false);
     return bytes;
 }

@@ -7,18 +7,29 @@
 static const struct {
     const char *name;
     int32_t codec;
-} codecs[] = {
-    {"keep", TN_CODEC_KEEP},       {"zstd", TN_CODEC_ZSTD},     {"snappy", TN_CODEC_SNAPPY},
-    {"gzip", TN_CODEC_GZIP},       {"brotli", TN_CODEC_BROTLI}, {"lz4", TN_CODEC_LZ4_RAW},
-    {"lz4_raw", TN_CODEC_LZ4_RAW}, {"none", TN_CODEC_NONE},     {"uncompressed", TN_CODEC_NONE}};
+    int level_max; /* 0: it has no levels */
+} codecs[] = {{"keep", TN_CODEC_KEEP, 22},       {"zstd", TN_CODEC_ZSTD, 22},
+              {"snappy", TN_CODEC_SNAPPY, 0},    {"gzip", TN_CODEC_GZIP, 12},
+              {"brotli", TN_CODEC_BROTLI, 11},   {"lz4", TN_CODEC_LZ4_RAW, 0},
+              {"lz4_raw", TN_CODEC_LZ4_RAW, 0},  {"none", TN_CODEC_NONE, 0},
+              {"uncompressed", TN_CODEC_NONE, 0}};
 
-static int codec_of(tarn_cx *cx, const char *name, int32_t *out)
+/* "keep" goes as far as the codec that goes furthest; the others stop at their own end. */
+static int codec_of(tarn_cx *cx, const char *name, int level, int32_t *out)
 {
-    for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++)
-        if (strcmp(name, codecs[i].name) == 0) {
-            *out = codecs[i].codec;
-            return TARN_OK;
-        }
+    for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
+        if (strcmp(name, codecs[i].name) != 0)
+            continue;
+        if (level != 0 && codecs[i].level_max == 0)
+            return tn_fail(cx, TARN_E_INVALID, "level: %s has no levels; leave the level out",
+                           name);
+        if (level < 0 || level > codecs[i].level_max)
+            return tn_fail(cx, TARN_E_INVALID,
+                           "level: %d is not one of %s; give 1 to %d, or 0 for its default", level,
+                           name, codecs[i].level_max);
+        *out = codecs[i].codec;
+        return TARN_OK;
+    }
     return tn_fail(cx, TARN_E_INVALID,
                    "codec \"%s\" is not known; give keep, zstd, snappy, gzip, brotli, lz4 or none",
                    name);
@@ -112,7 +123,8 @@ int tn_merge_options_of(tarn_cx *cx, const tarn_merge_options *options, tn_arena
     made.crc = options->crc;
     made.times_now = options->times_now;
     made.verify_content = options->verify == TARN_VERIFY_CONTENT;
-    TN_TRY(codec_of(cx, options->codec != NULL ? options->codec : "keep", &made.codec));
+    TN_TRY(codec_of(cx, options->codec != NULL ? options->codec : "keep", options->level,
+                    &made.codec));
     if (options->sort_by != NULL && options->sort_by[0] != '\0')
         TN_TRY(sort_of(cx, options->sort_by, arena, &made));
     if (made.target_bytes > INT64_MAX / 16)

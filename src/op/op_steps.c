@@ -56,6 +56,12 @@ done:
     return rc;
 }
 
+int tarn_merge_plan_tasks(tarn_cx *cx, const char *line, size_t len, size_t *tasks)
+{
+    assert(tasks != NULL);
+    return tn_merge_plan_count(cx, (tn_str){line, len}, tasks);
+}
+
 int tarn_exec(tarn_cx *cx, const char *line, size_t len, tarn_text *result, int *task_status)
 {
     tn_arena arena = {0};

@@ -273,6 +273,22 @@ static tn_str next_line(tn_str *text)
     return line;
 }
 
+int tn_merge_plan_count(tarn_cx *cx, tn_str line, size_t *tasks)
+{
+    tn_arena arena = {0};
+    tn_merge_plan plan = {0};
+    json_t *header = NULL;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_wire_open(cx, line, TN_WIRE_PLAN, &header));
+    TN_TRY(parse_header(cx, &arena, header, &plan));
+    *tasks = plan.task_count;
+done:
+    json_decref(header);
+    tn_arena_clear(&arena);
+    return rc;
+}
+
 int tn_merge_plan_parse(tarn_cx *cx, tn_str text, tn_arena *arena, tn_merge_plan *out)
 {
     tn_merge_plan plan = {0};
