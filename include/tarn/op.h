@@ -77,7 +77,8 @@ enum tarn_merge_remark {
     TARN_MERGE_PROBLEM,   /* a file or directory that cannot be read */
     TARN_MERGE_KEPT,      /* files that stay as they are, by their nature */
     TARN_MERGE_APART,     /* fragments whose schema cannot be unified with the others' */
-    TARN_MERGE_CHANGED    /* what merged files do not carry over */
+    TARN_MERGE_CHANGED,   /* what merged files do not carry over */
+    TARN_MERGE_SETTLED    /* what was done about a swap that an earlier run did not finish */
 };
 
 typedef struct tarn_merge_note {
@@ -107,6 +108,8 @@ typedef struct tarn_merge_report {
     /* Name-node memory of what was replaced: bytes = blocks * replicas * bytes a replica. */
     uint64_t blocks_before, blocks_after;
     uint64_t block_bytes, replicas, replica_bytes; /* 128 MiB, 3, 150 */
+    /* Directories that could not be listed, or that an unfinished swap keeps from being merged. */
+    size_t directories_failed;
     const char *stopped; /* why it ended before all partitions were done; "": it did not */
 } tarn_merge_report;
 

@@ -69,9 +69,10 @@ const struct cmd cmd_commit = {
     .name = "commit",
     .help = "make the results of a plan's tasks visible",
     .synopsis = "PLAN RESULT...",
-    .about = "Swaps in every partition of PLAN whose tasks all have a good result in the RESULT "
-             "files (- is standard input). Partitions whose files changed since the plan are left "
-             "as they are. Exit code 1 when a partition failed; the others are done.",
+    .about =
+        "Swaps in every partition of PLAN whose tasks all have a good result in the RESULT "
+        "files (- is standard input). Partitions whose files changed since the plan are left "
+        "as they are. Exit code 1 when a partition failed or was left so; the others are done.",
     .example = "tarn merge --plan-only -o plan.jsonl /data/events\n"
                "tarn exec < plan.jsonl > results.jsonl\n"
                "tarn commit plan.jsonl results.jsonl",

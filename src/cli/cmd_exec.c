@@ -97,7 +97,7 @@ static int run(struct cmd_call *call)
     if (rc == TARN_OK)
         return failed != 0 ? CMD_FAILED : CMD_DONE;
     exit_code = cmd_end(call, rc);
-    return exit_code == CMD_USAGE ? CMD_FAILED : exit_code; /* the line is right, the file is not */
+    return number == 0 && exit_code == CMD_USAGE ? CMD_FAILED : exit_code; /* no plan at all */
 }
 
 const struct cmd cmd_exec = {

@@ -188,7 +188,8 @@ const struct cmd cmd_merge = {
         "Columns are unified by name: order, nullability and missing columns may differ. What "
         "cannot be unified stays apart and is reported. With --sort-by each merged file is sorted; "
         "its largest column must fit --memory.\n\n"
-        "Exit code 1 when a partition failed; the others are done.",
+        "Exit code 1 when a partition failed, was a conflict or could not be listed; the others "
+        "are done. Exit code 4 when another run holds the directory.",
     .example = "# what would be done\n"
                "tarn merge --dry-run /data/events\n"
                "# do it, and be able to go back for a day\n"

@@ -12,7 +12,8 @@
 #define LINES_MAX 40 /* partitions listed for people, unless it is a dry run */
 
 static const char *const outcomes[] = {"", "done", "skipped", "failed", "conflict", "planned"};
-static const char *const remarks[] = {"", "later", "problem", "kept", "apart", "changed"};
+static const char *const remarks[] = {"",      "later",   "problem", "kept",
+                                      "apart", "changed", "settled"};
 
 static void json_partition(struct out_json *json, const tarn_merge_partition *partition)
 {
@@ -49,6 +50,7 @@ static void json_totals(struct out_json *json, const tarn_merge_report *report)
     out_json_u64(json, "skipped", report->skipped);
     out_json_u64(json, "failed", report->failed);
     out_json_u64(json, "after_failed", report->after_failed);
+    out_json_u64(json, "directories_failed", report->directories_failed);
     out_json_u64(json, "blocks_before", report->blocks_before);
     out_json_u64(json, "blocks_after", report->blocks_after);
     out_json_u64(json, "block_bytes", report->block_bytes);
@@ -204,7 +206,9 @@ int merge_print_report(struct cmd_call *call, const tarn_merge_report *report, c
         print_reasons(call->out, report);
         print_summary(call->out, report, verb);
     }
-    return report->failed != 0 || report->after_failed != 0 ? CMD_FAILED : CMD_DONE;
+    return report->failed != 0 || report->after_failed != 0 || report->directories_failed != 0
+               ? CMD_FAILED
+               : CMD_DONE;
 }
 
 /* While we wait for somebody's text nothing is to be ended in good order: a signal ends us. */

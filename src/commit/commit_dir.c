@@ -1,7 +1,8 @@
 /* A run's side of the commit: begin, verify each partition's results, hand the change on, end.
  * I1: nothing is swapped whose result is missing, doubled, failed, of another plan, or does not add
  *     up to the rows and bytes that the plan and the staged file show.
- * I2: a partition's failure leaves that partition as it was and the others alone. */
+ * I2: a partition's failure leaves that partition as it was and the others alone.
+ * I3: a directory with a change that recovery could not settle is not touched. */
 #include "commit/commit_dir.h"
 
 #include <assert.h>
@@ -15,6 +16,7 @@ struct tn_dir_commit {
     const tn_merge_plan *plan;
     tn_arena arena;
     tn_work work;
+    tn_recovery recovery;
     tn_attrs root_times; /* as they were before the work directory was made in the root */
     bool root_times_known;
 };
@@ -70,7 +72,6 @@ static void note_root_times(tarn_cx *cx, tn_dir_commit *commit)
 int tn_dir_commit_open(tarn_cx *cx, tn_store *store, const tn_merge_plan *plan, tn_dir_commit **out)
 {
     tn_dir_commit *commit = tn_calloc(cx, 1, sizeof *commit);
-    tn_recovery recovery;
     int rc;
 
     if (commit == NULL)
@@ -79,7 +80,7 @@ int tn_dir_commit_open(tarn_cx *cx, tn_store *store, const tn_merge_plan *plan, 
     commit->plan = plan;
     note_root_times(cx, commit);
     TN_TRY(tn_work_open(cx, store, &commit->arena, plan->root, plan->work, &commit->work));
-    TN_TRY(tn_dir_recover_except(cx, store, plan->root, plan->id, &recovery));
+    TN_TRY(tn_dir_recover_except(cx, store, plan->root, plan->id, &commit->recovery));
     TN_TRY(make_stagings(cx, commit));
     *out = commit;
     commit = NULL;
@@ -305,6 +306,12 @@ done:
     return rc;
 }
 
+void tn_dir_commit_recovery(tn_dir_commit *commit, tn_recovery *out)
+{
+    *out = commit->recovery;
+    commit->recovery = (tn_recovery){0};
+}
+
 static enum tn_partition_outcome outcome_of(int status)
 {
     return status == TARN_OK           ? TN_PARTITION_DONE
@@ -317,6 +324,7 @@ int tn_dir_commit_partition(tarn_cx *cx, tn_dir_commit *commit, size_t partition
                             tn_partition_report *report)
 {
     const tn_merge_partition *planned;
+    const tn_recovery_note *waits;
     tn_partition_report told = {0};
     tn_change change = {0};
     int rc;
@@ -328,6 +336,14 @@ int tn_dir_commit_partition(tarn_cx *cx, tn_dir_commit *commit, size_t partition
     told.files_after = planned->output_count;
     told.rows = planned->rows;
     TN_TRY(tn_cx_check(cx));
+    waits = tn_recovery_open(&commit->recovery, planned->path);
+    if (waits != NULL) { /* I3 */
+        told.outcome = TN_PARTITION_SKIPPED;
+        told.text = waits->text;
+        TN_TRY(tn_arena_keep(cx, arena, &told.text));
+        *report = told;
+        goto done;
+    }
     rc = verify(cx, commit->store, commit->plan, planned, results, result_count, &told);
     if (rc == TARN_E_CANCELLED) {
         told.outcome = TN_PARTITION_SKIPPED;
@@ -356,11 +372,10 @@ done:
 int tn_dir_commit_finish(tarn_cx *cx, tn_dir_commit *commit)
 {
     const tn_merge_plan *plan = commit->plan;
-    tn_recovery recovery = {0};
     int rc;
 
     /* Under no id of its own: whatever this run left is a leftover now. */
-    TN_TRY(tn_work_recover(cx, &commit->work, (tn_str){"", 0}, &recovery));
+    TN_TRY(tn_work_recover(cx, &commit->work, (tn_str){"", 0}, &commit->recovery));
     tn_work_finish(cx, &commit->work);
     if (commit->root_times_known &&
         tn_store_attrs_set(cx, commit->store, plan->root, &commit->root_times, TN_ATTRS_TIMES) !=
@@ -375,6 +390,7 @@ void tn_dir_commit_close(tn_dir_commit *commit)
     if (commit == NULL)
         return;
     tn_work_close(&commit->work);
+    tn_recovery_clear(&commit->recovery);
     tn_arena_clear(&commit->arena);
     free(commit);
 }

@@ -41,19 +41,42 @@ int tn_dir_commit_finish(tarn_cx *cx, tn_dir_commit *commit);
 /* Releases the lock; without finish: staging of this run stays for recovery. */
 void tn_dir_commit_close(tn_dir_commit *commit);
 
+/* What recovery did, or could not do, to one directory. */
+enum tn_recovery_kind {
+    TN_RECOVERY_SETTLED = 1,
+    TN_RECOVERY_RETAINED, /* settled, but old files cannot be removed: the record stays */
+    TN_RECOVERY_OPEN      /* cannot be settled: it is left alone, and the record stays */
+};
+typedef struct tn_recovery_note {
+    enum tn_recovery_kind kind;
+    tn_str path; /* of the directory, below the root; "" is the root */
+    tn_str text;
+} tn_recovery_note;
+/* Zeroed is empty and valid; tn_recovery_clear. */
 typedef struct tn_recovery {
     uint64_t completed, undone,
         removed; /* partitions brought forward, back; leftover directories removed */
+    tn_recovery_note *notes;
+    size_t note_count, note_cap;
+    tn_arena arena; /* of the notes */
 } tn_recovery;
+void tn_recovery_clear(tn_recovery *recovery);
+/* Why the directory `path` below the root is to be left alone; NULL when it is not. */
+const tn_recovery_note *tn_recovery_open(const tn_recovery *recovery, tn_str path);
+/* Hands over what the recovery of this commit met, after finish; the caller's to clear. */
+void tn_dir_commit_recovery(tn_dir_commit *commit, tn_recovery *out);
 /* Repairs what crashed runs left at `root`. The caller holds the lock, or has seen that nobody
- * does. */
+ * does. A change that cannot be settled (a full disk, no rights) is a note and stops nothing but
+ * its directory; a record that cannot be believed stops all. */
 int tn_dir_recover(tarn_cx *cx, tn_store *store, tn_str root, tn_recovery *out);
 /* The same, leaving alone what belongs to the run `own_id`. */
 int tn_dir_recover_except(tarn_cx *cx, tn_store *store, tn_str root, tn_str own_id,
                           tn_recovery *out);
 /* Restores the directories as they were before the newest run whose old files were kept (merge
- * --undo). Partitions whose merged files changed since are left alone and reported. */
+ * --undo). Partitions whose merged files changed since are left alone and reported. *recovery: what
+ * was settled before. */
 int tn_dir_undo(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
-                tn_partition_report **reports, tn_str **paths, size_t *count);
+                tn_partition_report **reports, tn_str **paths, size_t *count,
+                tn_recovery *recovery);
 
 #endif

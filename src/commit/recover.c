@@ -1,6 +1,7 @@
 /* What crashed runs left: changes are settled, staging is swept, expired undo goes.
- * I1: all changes are settled before anything is swept; a change that cannot be settled ends the
- *     recovery, so that its staging stays; while old files cannot be removed nothing is swept. */
+ * I1: all changes are settled before anything is swept; while one cannot be, or old files cannot be
+ *     removed, nothing is swept, so that its staging stays.
+ * I2: what was settled, and what was not, is noted for the user. */
 #include "commit/commit_dir.h"
 #include "commit/work.h"
 #include "table/dir.h"
@@ -46,8 +47,85 @@ int tn_work_check_place(tarn_cx *cx, tn_str root, tn_str work, const tn_change *
         TN_STR_ARG(change->record), TN_STR_ARG(directory), TN_STR_ARG(root));
 }
 
-/* *retained: old files could not be removed (an immutable one, say). The directory itself is right,
- * so merging may go on; the record stays, and each run tries again. */
+void tn_recovery_clear(tn_recovery *recovery)
+{
+    tn_arena_clear(&recovery->arena);
+    *recovery = (tn_recovery){0};
+}
+
+const tn_recovery_note *tn_recovery_open(const tn_recovery *recovery, tn_str path)
+{
+    for (size_t i = 0; i < recovery->note_count; i++)
+        if (recovery->notes[i].kind == TN_RECOVERY_OPEN &&
+            tn_str_equal(recovery->notes[i].path, path))
+            return &recovery->notes[i];
+    return NULL;
+}
+
+/* Adds a note; room doubles. */
+static int note_add(tarn_cx *cx, tn_recovery *recovery, tn_str root, tn_str directory,
+                    enum tn_recovery_kind kind, tn_str text)
+{
+    tn_recovery_note note = {.kind = kind, .path = {"", 0}, .text = text};
+    int rc = TARN_OK;
+
+    if (recovery->note_count == recovery->note_cap) {
+        size_t cap = recovery->note_cap != 0 ? recovery->note_cap * 2 : 8;
+        tn_recovery_note *notes = tn_arena_array(cx, &recovery->arena, cap, sizeof *notes);
+
+        if (notes == NULL)
+            TN_TRY(TARN_E_NOMEM);
+        if (recovery->note_count != 0)
+            memcpy(notes, recovery->notes, recovery->note_count * sizeof *notes);
+        recovery->notes = notes;
+        recovery->note_cap = cap;
+    }
+    if (!tn_str_equal(directory, root))
+        note.path = tn_str_from(directory, root.len == 1 ? 1 : root.len + 1);
+    TN_TRY(tn_arena_keep(cx, &recovery->arena, &note.path));
+    TN_TRY(tn_arena_keep(cx, &recovery->arena, &note.text));
+    recovery->notes[recovery->note_count++] = note;
+done:
+    return rc;
+}
+
+static int note_settled(tarn_cx *cx, tn_recovery *recovery, tn_str root, const tn_change *change,
+                        bool completed, tn_arena *arena)
+{
+    tn_str text;
+    int rc;
+
+    TN_TRY(tn_arena_print(cx, arena, &text, "an unfinished %s was %s%s%.*s",
+                          change->undo ? "undo" : "swap", completed ? "completed" : "taken back",
+                          change->note.len != 0 ? ": " : "", TN_STR_ARG(change->note)));
+    TN_TRY(note_add(cx, recovery, root, change->directory, TN_RECOVERY_SETTLED, text));
+done:
+    return rc;
+}
+
+/* Takes the error of the context as the reason. */
+static int note_unsettled(tarn_cx *cx, tn_recovery *recovery, tn_str root, const tn_change *change,
+                          enum tn_recovery_kind kind, tn_arena *arena)
+{
+    tn_str text;
+    int rc;
+
+    TN_TRY(tn_arena_print(
+        cx, arena, &text,
+        kind == TN_RECOVERY_OPEN
+            ? "an unfinished %s cannot be settled: %s; the directory is left alone, and the next "
+              "run tries again"
+            : "the old files of a finished %s cannot be removed: %s; the next run tries again",
+        change->undo ? "undo" : "swap", tarn_cx_error(cx)));
+    tn_cx_forget(cx);
+    TN_TRY(note_add(cx, recovery, root, change->directory, kind, text));
+done:
+    return rc;
+}
+
+/* *retained: something has to stay where it is. Either old files could not be removed (an immutable
+ * one, say): the directory itself is right, so merging may go on. Or the change could not be
+ * settled: its directory waits, the others go on. The record stays, and each run tries again. */
 static int settle_all(tarn_cx *cx, const tn_work *work, tn_arena *arena, bool *retained,
                       tn_recovery *out)
 {
@@ -63,15 +141,17 @@ static int settle_all(tarn_cx *cx, const tn_work *work, tn_arena *arena, bool *r
         TN_TRY(tn_change_record_load(cx, work->store, records[i], arena, &change));
         TN_TRY(tn_work_check_place(cx, work->root, work->path, &change));
         rc = tn_change_settle(cx, work->store, arena, &change, work->undo, &completed);
-        if (change.state == TN_CHANGE_DONE && (rc == TARN_E_IO || rc == TARN_E_CONFLICT)) {
-            tn_cx_forget(cx);
-            *retained = true;
-            rc = TARN_OK;
-            continue;
-        }
-        if (rc != TARN_OK)
+        if (rc == TARN_E_NOMEM || rc == TARN_E_CANCELLED)
             TN_TRY(tn_fail_within(cx, rc, "%.*s: an unfinished change cannot be settled",
                                   TN_STR_ARG(change.directory)));
+        if (rc != TARN_OK) {
+            *retained = true;
+            TN_TRY(note_unsettled(
+                cx, out, work->root, &change,
+                change.state == TN_CHANGE_DONE ? TN_RECOVERY_RETAINED : TN_RECOVERY_OPEN, arena));
+            continue;
+        }
+        TN_TRY(note_settled(cx, out, work->root, &change, completed, arena));
         out->completed += completed;
         out->undone += !completed;
     }
@@ -113,20 +193,16 @@ done:
 int tn_work_recover(tarn_cx *cx, const tn_work *work, tn_str own_id, tn_recovery *out)
 {
     tn_arena arena = {0};
-    tn_recovery done_so_far = {0};
     bool retained = false;
     int rc;
 
-    TN_TRY(settle_all(cx, work, &arena, &retained, &done_so_far));
+    TN_TRY(settle_all(cx, work, &arena, &retained, out));
     if (!retained) /* I1 */
-        TN_TRY(tn_work_sweep_run(cx, work, &arena, own_id, &done_so_far.removed));
-    TN_TRY(forget_expired(cx, work, &arena, &done_so_far));
+        TN_TRY(tn_work_sweep_run(cx, work, &arena, own_id, &out->removed));
+    TN_TRY(forget_expired(cx, work, &arena, out));
     TN_TRY(tn_work_sweep_halves(cx, work, &arena));
     if (!retained)
-        TN_TRY(tn_work_sweep_stray(cx, work, &arena, own_id, &done_so_far.removed));
-    out->completed += done_so_far.completed;
-    out->undone += done_so_far.undone;
-    out->removed += done_so_far.removed;
+        TN_TRY(tn_work_sweep_stray(cx, work, &arena, own_id, &out->removed));
 done:
     tn_arena_clear(&arena);
     return rc;
@@ -152,7 +228,9 @@ int tn_dir_recover_except(tarn_cx *cx, tn_store *store, tn_str root, tn_str own_
         TN_TRY(tn_work_recover(cx, &work, own_id, &recovery));
     }
     *out = recovery;
+    recovery = (tn_recovery){0};
 done:
+    tn_recovery_clear(&recovery);
     tn_arena_clear(&arena);
     return rc;
 }

@@ -1,5 +1,7 @@
 /* Takes the newest kept run back: each of its changes is run the other way round.
- * I1: a directory whose merged files are not as the merge left them is not touched. */
+ * I1: a directory whose merged files are not as the merge left them is not touched.
+ * I2: neither is one with a change that recovery could not settle: its record has the name that the
+ *     undo of it would take. */
 #include "commit/commit_dir.h"
 #include "commit/work.h"
 #include "table/dir.h"
@@ -175,8 +177,10 @@ done:
 }
 
 static int undo_run(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
-                    tn_partition_report **reports, tn_str **paths, size_t *count)
+                    const tn_recovery *recovery, tn_partition_report **reports, tn_str **paths,
+                    size_t *count)
 {
+    const tn_recovery_note *waits;
     tn_partition_report *told;
     tn_str places[2], *names;
     kept_run run = {0};
@@ -200,6 +204,12 @@ static int undo_run(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
     for (size_t i = 0; i < run.count; i++) {
         TN_TRY(tn_work_check_place(cx, root, run.work, &run.changes[i]));
         names[i] = below_root(run.changes[i].directory, root);
+        waits = tn_recovery_open(recovery, names[i]);
+        if (waits != NULL) { /* I2 */
+            told[i] = (tn_partition_report){.outcome = TN_PARTITION_SKIPPED, .text = waits->text};
+            TN_TRY(tn_arena_keep(cx, arena, &told[i].text));
+            continue;
+        }
         TN_TRY(undo_one(cx, store, arena, &work, &run.changes[i], &told[i]));
     }
     *reports = told;
@@ -210,15 +220,15 @@ done:
 }
 
 int tn_dir_undo(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
-                tn_partition_report **reports, tn_str **paths, size_t *count)
+                tn_partition_report **reports, tn_str **paths, size_t *count, tn_recovery *recovery)
 {
     tn_work work = {0};
-    tn_recovery recovery;
+    tn_recovery made = {0};
     int rc;
 
     TN_TRY(open_work(cx, store, arena, root, &work));
-    TN_TRY(tn_dir_recover(cx, store, root, &recovery));
-    rc = undo_run(cx, store, root, arena, reports, paths, count);
+    TN_TRY(tn_dir_recover(cx, store, root, &made));
+    rc = undo_run(cx, store, root, arena, &made, reports, paths, count);
     if (rc == TARN_E_NOTFOUND) { /* all was undone, by a run that was killed before its end */
         char text[TN_ERROR_TEXT_MAX];
 
@@ -228,7 +238,10 @@ int tn_dir_undo(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
     }
     TN_TRY(rc);
     tn_work_finish(cx, &work);
+    *recovery = made;
+    made = (tn_recovery){0};
 done:
+    tn_recovery_clear(&made);
     tn_work_close(&work);
     return rc;
 }

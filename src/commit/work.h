@@ -55,7 +55,8 @@ int tn_work_records(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str folder
 /* CONFLICT when the record is of a directory that is not below this root: it was moved or copied.
  */
 int tn_work_check_place(tarn_cx *cx, tn_str root, tn_str work, const tn_change *change);
-/* Settles all records, sweeps, and removes expired undo, in this work directory. */
+/* Settles all records, sweeps, and removes expired undo, in this work directory. *out is added to,
+ * also on failure. */
 int tn_work_recover(tarn_cx *cx, const tn_work *work, tn_str own_id, tn_recovery *out);
 
 #endif

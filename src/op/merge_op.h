@@ -24,6 +24,8 @@ typedef struct tn_merge_log {
 int tn_merge_log_open(tarn_cx *cx, const tn_merge_plan *plan, tn_merge_log **out);
 int tn_merge_log_note(tarn_cx *cx, tn_merge_log *log, enum tarn_merge_remark kind, tn_str path,
                       tn_str text);
+/* What recovery did becomes notes, each once; a directory that it could not settle has failed. */
+int tn_merge_log_recovery(tarn_cx *cx, tn_merge_log *log, const tn_recovery *recovery);
 int tn_merge_log_skip(tarn_cx *cx, tn_merge_log *log, const tn_merge_plan *plan, size_t partition,
                       const char *why);
 /* What the commit said of one partition; `results` are those of its outputs. */

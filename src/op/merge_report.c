@@ -46,6 +46,37 @@ done:
     return rc;
 }
 
+static bool has_note(const tarn_merge_report *report, const tn_recovery_note *note)
+{
+    for (size_t i = 0; i < report->note_count; i++) {
+        const tarn_merge_note *had = &report->notes[i];
+
+        if (tn_str_equal((tn_str){had->path, had->path_len}, note->path) &&
+            tn_str_equal(tn_str_of(had->text), note->text))
+            return true;
+    }
+    return false;
+}
+
+int tn_merge_log_recovery(tarn_cx *cx, tn_merge_log *log, const tn_recovery *recovery)
+{
+    static const enum tarn_merge_remark kinds[] = {[TN_RECOVERY_SETTLED] = TARN_MERGE_SETTLED,
+                                                   [TN_RECOVERY_RETAINED] = TARN_MERGE_LATER,
+                                                   [TN_RECOVERY_OPEN] = TARN_MERGE_PROBLEM};
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < recovery->note_count; i++) {
+        const tn_recovery_note *note = &recovery->notes[i];
+
+        if (has_note(&log->report, note))
+            continue;
+        TN_TRY(tn_merge_log_note(cx, log, kinds[note->kind], note->path, note->text));
+        log->report.directories_failed += note->kind == TN_RECOVERY_OPEN;
+    }
+done:
+    return rc;
+}
+
 int tn_merge_log_open(tarn_cx *cx, const tn_merge_plan *plan, tn_merge_log **out)
 {
     tn_merge_log *log = tn_calloc(cx, 1, sizeof *log);

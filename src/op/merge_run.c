@@ -179,6 +179,7 @@ int tn_merge_run(tarn_cx *cx, tn_store *store, const tn_merge_plan *plan,
                  const tarn_merge_options *options, tn_merge_log *log)
 {
     run r = {.store = store, .plan = plan, .options = options, .log = log};
+    tn_recovery recovery = {0};
     int rc = TARN_OK;
 
     r.started_ms = tn_cx_now_ms(cx);
@@ -200,7 +201,10 @@ int tn_merge_run(tarn_cx *cx, tn_store *store, const tn_merge_plan *plan,
         at = to;
     }
     TN_TRY(tn_dir_commit_finish(cx, r.commit));
+    tn_dir_commit_recovery(r.commit, &recovery);
+    TN_TRY(tn_merge_log_recovery(cx, log, &recovery));
 done:
+    tn_recovery_clear(&recovery);
     tn_dir_commit_close(r.commit);
     return rc;
 }

@@ -6,7 +6,7 @@
 #include "op/merge_op.h"
 
 /* Settles leftovers if there is a work directory, under the lock. */
-static int settle(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena)
+static int settle(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena, tn_recovery *recovery)
 {
     tn_merge_plan nothing = {.id = TN_STR("0"), .root = root};
     tn_dir_commit *commit = NULL;
@@ -23,6 +23,7 @@ static int settle(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena)
         goto done;
     TN_TRY(tn_dir_commit_open(cx, store, &nothing, &commit));
     TN_TRY(tn_dir_commit_finish(cx, commit));
+    tn_dir_commit_recovery(commit, recovery);
 done:
     tn_dir_commit_close(commit);
     return rc;
@@ -39,6 +40,7 @@ int tarn_merge(tarn_cx *cx, const char *path, const tarn_merge_options *options,
     tn_dir dir = {0};
     tn_merge_plan plan;
     tn_merge_log *log = NULL;
+    tn_recovery recovery = {0};
     int64_t started_ms = tn_cx_now_ms(cx);
     tn_str root;
     int rc = TARN_OK;
@@ -50,10 +52,13 @@ int tarn_merge(tarn_cx *cx, const char *path, const tarn_merge_options *options,
     TN_TRY(tn_merge_options_of(cx, options, &arena, &plan_options));
     TN_TRY(tn_merge_dir_options(cx, options, &plan_options, &arena, &dir_options));
     if (!options->dry_run)
-        TN_TRY(settle(cx, store, root, &arena));
+        TN_TRY(settle(cx, store, root, &arena, &recovery));
     TN_TRY(tn_dir_load(cx, store, root, &dir_options, &dir));
     TN_TRY(tn_plan_merge(cx, &dir, &plan_options, &arena, &plan));
     TN_TRY(tn_merge_log_open(cx, &plan, &log));
+    TN_TRY(tn_merge_log_recovery(cx, log, &recovery));
+    for (size_t i = 0; i < dir.partition_count; i++)
+        log->report.directories_failed += dir.partitions[i].problem.len != 0;
     if (!options->dry_run && plan.partition_count != 0)
         TN_TRY(tn_merge_run(cx, store, &plan, options, log));
     TN_TRY(tn_merge_log_end(cx, log, &plan, options->dry_run, started_ms));
@@ -62,6 +67,7 @@ int tarn_merge(tarn_cx *cx, const char *path, const tarn_merge_options *options,
 done:
     if (log != NULL)
         tarn_merge_report_close(&log->report);
+    tn_recovery_clear(&recovery);
     tn_dir_clear(&dir);
     tn_arena_clear(&arena);
     tn_store_close(store);
@@ -113,6 +119,7 @@ int tarn_merge_undo(tarn_cx *cx, const char *path, tarn_merge_report **report)
     tn_merge_plan nothing = {0};
     tn_partition_report *told;
     tn_merge_log *log = NULL;
+    tn_recovery recovery = {0};
     int64_t started_ms = tn_cx_now_ms(cx);
     tn_str *paths;
     size_t count;
@@ -120,8 +127,9 @@ int tarn_merge_undo(tarn_cx *cx, const char *path, tarn_merge_report **report)
 
     assert(report != NULL);
     TN_TRY(tn_store_locate(cx, tn_str_of(path), &arena, &store, &nothing.root));
-    TN_TRY(tn_dir_undo(cx, store, nothing.root, &arena, &told, &paths, &count));
+    TN_TRY(tn_dir_undo(cx, store, nothing.root, &arena, &told, &paths, &count, &recovery));
     TN_TRY(tn_merge_log_open(cx, &nothing, &log));
+    TN_TRY(tn_merge_log_recovery(cx, log, &recovery));
     TN_TRY(log_undo(cx, log, told, paths, count));
     TN_TRY(tn_merge_log_end(cx, log, &nothing, false, started_ms));
     *report = &log->report;
@@ -129,6 +137,7 @@ int tarn_merge_undo(tarn_cx *cx, const char *path, tarn_merge_report **report)
 done:
     if (log != NULL)
         tarn_merge_report_close(&log->report);
+    tn_recovery_clear(&recovery);
     tn_arena_clear(&arena);
     tn_store_close(store);
     return rc;

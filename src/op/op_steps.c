@@ -142,6 +142,7 @@ int tarn_commit(tarn_cx *cx, const char *plan, size_t plan_len, const char *resu
     tn_merge_plan made;
     tn_dir_commit *commit = NULL;
     tn_merge_log *log = NULL;
+    tn_recovery recovery = {0};
     tn_result *all;
     size_t count;
     int64_t started_ms = tn_cx_now_ms(cx);
@@ -165,12 +166,16 @@ int tarn_commit(tarn_cx *cx, const char *plan, size_t plan_len, const char *resu
         if (options->on_progress != NULL)
             options->on_progress(options->progress_arg, i + 1, made.partition_count);
     }
-    if (commit != NULL)
+    if (commit != NULL) {
         TN_TRY(tn_dir_commit_finish(cx, commit));
+        tn_dir_commit_recovery(commit, &recovery);
+        TN_TRY(tn_merge_log_recovery(cx, log, &recovery));
+    }
     TN_TRY(tn_merge_log_end(cx, log, &made, false, started_ms));
     *report = &log->report;
     log = NULL;
 done:
+    tn_recovery_clear(&recovery);
     tn_dir_commit_close(commit);
     if (log != NULL)
         tarn_merge_report_close(&log->report);

@@ -45,6 +45,8 @@ static void recover_and_check(struct world *w, const char *label)
     int rc = tn_dir_recover(w->cx, w->memory, TN_STR(ROOT), &recovery);
 
     CHECK(w, rc == TARN_OK, "%s: recovery", label);
+    CHECK(w, tn_recovery_open(&recovery, TN_STR("dt=1")) == NULL, "%s: left open", label);
+    tn_recovery_clear(&recovery);
     CHECK(w, world_rows_right(w), "%s: after recovery", label);
     rc = world_merge(w, &report);
     CHECK(w, rc == TARN_OK, "%s: the next run", label);

@@ -338,10 +338,13 @@ done:
 static inline int world_undo(struct world *w, tn_partition_report *report)
 {
     tn_partition_report *reports;
+    tn_recovery recovery = {0};
     tn_str *paths;
     size_t count = 0;
-    int rc = tn_dir_undo(w->cx, w->store, TN_STR(ROOT), &w->arena, &reports, &paths, &count);
+    int rc =
+        tn_dir_undo(w->cx, w->store, TN_STR(ROOT), &w->arena, &reports, &paths, &count, &recovery);
 
+    tn_recovery_clear(&recovery);
     if (rc == TARN_OK && count == 1)
         *report = reports[0];
     return rc;

@@ -8,6 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "commit/change.h"
 #include "commit/commit_dir.h"
 #include "unit/temp_dir.h"
 
@@ -466,10 +467,12 @@ static void test_commit__one_run_per_root(void **state)
 static void undo(struct table *t, int want)
 {
     tn_partition_report *reports;
+    tn_recovery recovery = {0};
     tn_str *paths;
     size_t count = 0;
-    int rc = tn_dir_undo(t->cx, t->store, t->root, &t->arena, &reports, &paths, &count);
+    int rc = tn_dir_undo(t->cx, t->store, t->root, &t->arena, &reports, &paths, &count, &recovery);
 
+    tn_recovery_clear(&recovery);
     if (rc != want)
         fail_msg("undo: %s", tarn_cx_error(t->cx));
     if (rc != TARN_OK)
@@ -568,6 +571,86 @@ static void test_undo__keeps_the_run_for_another_try(void **state)
     table_close(&t);
 }
 
+/* The record of a swap that cannot be settled: its directory was replaced, its staging is gone. */
+static void leave_record(struct table *t, const char *directory)
+{
+    tn_change change = {.record = tn_str_of(at(t, ".t.tarn/changes/r0-0.json")),
+                        .state = TN_CHANGE_BEGUN,
+                        .swap = TN_SWAP_EXCHANGE,
+                        .run_id = TN_STR("r0"),
+                        .made_ms = t->now_ms,
+                        .directory = tn_str_of(at(t, directory)),
+                        .staging = tn_str_of(at(t, ".t.tarn/r0/0")),
+                        .old_inode = 1,
+                        .new_inode = 2};
+
+    assert_ok(t->cx, tn_store_make_dirs(t->cx, t->store, tn_str_of(at(t, ".t.tarn/changes"))));
+    assert_ok(t->cx, tn_change_record_put(t->cx, t->store, &change, change.record));
+}
+
+static void commit_beside(struct table *t, tn_recovery *recovery)
+{
+    tn_dir_commit *open = NULL;
+
+    make_plan(t, "r1");
+    assert_ok(t->cx, tn_dir_commit_open(t->cx, t->store, &t->plan, &open));
+    exec(t);
+    assert_ok(t->cx, tn_dir_commit_partition(t->cx, open, 0, &t->result, 1, &t->arena, &t->report));
+    assert_ok(t->cx, tn_dir_commit_finish(t->cx, open));
+    tn_dir_commit_recovery(open, recovery);
+    tn_dir_commit_close(open);
+}
+
+static void test_recovery__an_open_change_stops_its_partition_alone(void **state)
+{
+    static const char *const directories[] = {"t/dt=2", "t/dt=1"};
+    struct table t;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        tn_recovery recovery = {0};
+
+        table_open(&t);
+        leave_record(&t, directories[i]);
+        commit_beside(&t, &recovery);
+        assert_non_null(tn_recovery_open(&recovery, tn_str_of(directories[i] + 2)));
+        assert_true(has(&t, ".t.tarn/changes/r0-0.json"));
+        if (i == 0) {
+            assert_swapped(&t);
+        } else {
+            assert_int_equal(t.report.outcome, TN_PARTITION_SKIPPED);
+            assert_non_null(strstr(t.report.text.ptr, "cannot be settled"));
+            assert_true(has(&t, "t/dt=1/a.parquet"));
+        }
+        tn_recovery_clear(&recovery);
+
+        /* what stood in the way is gone: the next run settles it, and says what became of it */
+        assert_ok(t.cx, tn_store_make_dirs(t.cx, t.store, tn_str_of(at(&t, ".t.tarn/r0/0"))));
+        assert_ok(t.cx, tn_dir_recover(t.cx, t.store, t.root, &recovery));
+        assert_null(tn_recovery_open(&recovery, tn_str_of(directories[i] + 2)));
+        assert_int_equal(recovery.note_count, 1);
+        assert_non_null(strstr(recovery.notes[0].text.ptr, "/aside"));
+        assert_false(has(&t, ".t.tarn/changes/r0-0.json"));
+        tn_recovery_clear(&recovery);
+        table_close(&t);
+    }
+}
+
+static void test_recovery__a_damaged_record_stops_the_run(void **state)
+{
+    struct table t;
+    tn_dir_commit *open = NULL;
+
+    (void)state;
+    table_open(&t);
+    leave_record(&t, "t/dt=2");
+    put(&t, ".t.tarn/changes/r0-1.json", "{}");
+    make_plan(&t, "r1");
+    assert_int_not_equal(tn_dir_commit_open(t.cx, t.store, &t.plan, &open), TARN_OK);
+    assert_true(has(&t, "t/dt=1/a.parquet"));
+    table_close(&t);
+}
+
 /* A process killed at a random moment of its commit, for real; the page cache survives it. */
 static void kill_once(bool inside, bool keep, unsigned delay_us)
 {
@@ -597,8 +680,10 @@ static void kill_once(bool inside, bool keep, unsigned delay_us)
         if (!is_old && !is_new && (!inside || recovered))
             fail_msg("killed after %u us, inside %d, recovered %d: neither old nor new", delay_us,
                      inside, recovered);
-        if (!recovered)
+        if (!recovered) {
             assert_ok(t.cx, tn_dir_recover(t.cx, t.store, t.root, &recovery));
+            tn_recovery_clear(&recovery);
+        }
     }
     if (is_old) {
         make_plan(&t, "r2");
