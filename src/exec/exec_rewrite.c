@@ -128,8 +128,7 @@ done:
 static void count_read(tn_rewrite *r, const tn_wave *wave)
 {
     for (size_t i = 0; i < wave->loaded_count; i++)
-        r->read_bytes +=
-            wave->loaded[i].stream ? wave->loaded[i].input->file.size_bytes : wave->loaded[i].len;
+        r->read_bytes += wave->loaded[i].read_bytes;
 }
 
 static int rewrite_group(tarn_cx *cx, tn_rewrite *r, const tn_output_group *group)
@@ -141,8 +140,8 @@ static int rewrite_group(tarn_cx *cx, tn_rewrite *r, const tn_output_group *grou
 
     TN_TRY(tn_parallel(cx, r->schema.leaf_count, open_leaf, &work));
     while (at < group->segment_count) {
-        TN_TRY(tn_wave_load(cx, r->store, r->task, group->segments + at, group->segment_count - at,
-                            &wave));
+        TN_TRY(tn_wave_load(cx, r->store, r->task, NULL, group->segments + at,
+                            group->segment_count - at, &wave));
         work.wave = &wave;
         TN_TRY(tn_parallel(cx, r->schema.leaf_count, work_leaf, &work));
         count_read(r, &wave);

@@ -1,4 +1,5 @@
 /* I1: row_entry and row_value have one number per row; both are empty where they would only count.
+ * I2: a column without repetition keeps no levels before it meets an entry without a value.
  */
 #include "exec/rewrite_column.h"
 
@@ -36,6 +37,32 @@ static const uint8_t *value_at(const tn_leaf *leaf, const tn_leaf_batch *batch, 
     return data + at * tn_leaf_width(leaf);
 }
 
+static bool needs_levels(const tn_leaf *leaf, const tn_leaf_batch *batch)
+{
+    return leaf->max_rep != 0 ||
+           (leaf->max_def != 0 && batch->def != NULL && batch->values.count != batch->entries);
+}
+
+/* The levels of the rows before, which all had values. */
+static int begin_levels(tarn_cx *cx, tn_sort_column *column)
+{
+    const tn_leaf *leaf = column->leaf;
+    uint64_t rows = column->rows_max > column->rows ? column->rows_max : column->rows;
+    int rc = TARN_OK;
+
+    column->levels = true;
+    if (leaf->max_rep != 0)
+        return TARN_OK;
+    if (!tn_buf_reserve(&column->def, rows * sizeof(uint16_t)) ||
+        !tn_buf_reserve(&column->row_value, rows * sizeof(uint64_t)))
+        return tn_fail_memory(cx);
+    for (uint64_t i = 0; i < column->rows; i++) {
+        tn_buf_add(&column->def, &leaf->max_def, sizeof(uint16_t));
+        add_u64(&column->row_value, i);
+    }
+    return rc;
+}
+
 static void add_levels(tn_sort_column *column, const tn_leaf_batch *batch)
 {
     const tn_leaf *leaf = column->leaf;
@@ -58,6 +85,15 @@ static void add_levels(tn_sort_column *column, const tn_leaf_batch *batch)
     }
 }
 
+/* Where each row is one entry, exactly what it takes: growing by doubling would take more. */
+static int make_room(tarn_cx *cx, tn_sort_column *column)
+{
+    const tn_leaf *leaf = column->leaf;
+    size_t width = leaf->physical == TN_BYTE_ARRAY ? sizeof(uint64_t) : tn_leaf_width(leaf);
+
+    return tn_buf_reserve(&column->values, column->rows_max * width) ? TARN_OK : tn_fail_memory(cx);
+}
+
 int tn_sort_column_add(tarn_cx *cx, tn_sort_column *column, const tn_leaf_batch *batch)
 {
     const tn_leaf *leaf = column->leaf;
@@ -67,7 +103,11 @@ int tn_sort_column_add(tarn_cx *cx, tn_sort_column *column, const tn_leaf_batch 
     uint64_t after;
     int rc = TARN_OK;
 
-    if (batch->entries != 0 && (leaf->max_def != 0 || leaf->max_rep != 0))
+    if (column->rows == 0 && column->rows_max > 0 && leaf->max_rep == 0)
+        TN_TRY(make_room(cx, column));
+    if (!column->levels && needs_levels(leaf, batch))
+        TN_TRY(begin_levels(cx, column));
+    if (batch->entries != 0 && column->levels)
         add_levels(column, batch);
     for (int64_t i = 0; i < batch->values.count; i++) {
         const uint8_t *value = value_at(leaf, batch, i);
@@ -130,10 +170,11 @@ static const uint8_t *stored_value(const tn_sort_column *column, uint64_t i, tn_
 
 const void *tn_sort_column_value(const tn_sort_column *column, uint64_t row, tn_view *view)
 {
-    if (column->leaf->max_def != 0 && u16_at(&column->def, row) != column->leaf->max_def)
+    if (!column->levels || column->leaf->max_def == 0)
+        return stored_value(column, row, view);
+    if (u16_at(&column->def, row) != column->leaf->max_def)
         return NULL;
-    return stored_value(column, column->leaf->max_def != 0 ? u64_at(&column->row_value, row) : row,
-                        view);
+    return stored_value(column, u64_at(&column->row_value, row), view);
 }
 
 void tn_sort_column_gather_clear(tn_sort_column_gather *gather)
@@ -154,10 +195,11 @@ static void gather_row(const tn_sort_column *column, uint64_t row, tn_sort_colum
         entry = u64_at(&column->row_entry, row);
         end = row + 1 < column->rows ? u64_at(&column->row_entry, row + 1) : column->entries;
     }
-    if (leaf->max_def != 0)
+    if (leaf->max_def != 0 && column->levels)
         value = u64_at(&column->row_value, row);
     for (; entry < end; entry++) {
-        uint16_t def = leaf->max_def != 0 ? u16_at(&column->def, entry) : 0;
+        uint16_t def = column->levels && leaf->max_def != 0 ? u16_at(&column->def, entry)
+                                                            : (uint16_t)leaf->max_def;
         tn_view view;
 
         if (leaf->max_def != 0)

@@ -14,6 +14,8 @@ typedef struct tn_sort_column {
     tn_buf row_entry; /* uint64_t per row, where rows have several entries */
     tn_buf row_value; /* uint64_t per row, where entries may lack values */
     uint64_t rows, entries, value_count;
+    uint64_t rows_max; /* how many come; 0: unknown */
+    bool levels;       /* def and row_value are kept: some entry lacks a value, or rows repeat */
     uint64_t reserved; /* of the memory budget */
 } tn_sort_column;
 

@@ -372,7 +372,7 @@ static int read_segment(tarn_cx *cx, segment *s, int32_t leaf, const tn_segment 
         TN_TRY(tn_store_open_file(cx, s->store, loaded->input->file.path, &file));
         source = tn_source_file(file, TN_REWRITE_AHEAD);
     } else {
-        source = tn_source_memory(loaded->bytes, loaded->len, loaded->base);
+        source = tn_loaded_source(loaded, (size_t)leaf);
     }
     TN_TRY(tn_leaf_reader_open(cx, &loaded->parquet, rows->group, (size_t)leaf, &source, &options,
                                &reader));

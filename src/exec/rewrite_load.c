@@ -1,5 +1,5 @@
 /* A small file is read once, whole; of a larger one the span of the row group wanted; of a huge row
- * group nothing: its leaves stream.
+ * group nothing: its leaves stream. Where a few leaves are wanted, only their chunks are read.
  * I1: what a wave holds in memory is reserved in the budget until the wave is cleared.
  * I2: every input is checked to be the file that the plan saw, each time it is opened. */
 #include "exec/rewrite_load.h"
@@ -14,9 +14,13 @@
 #define TN_WAVE_BYTES_MIN (1u << 20)
 #define TN_WAVE_BYTES_MAX (16u << 20)
 #define TN_WAVE_FILES_MAX 1024
+#define TN_TAIL_BYTES                                                                              \
+    (64u << 10) /* what opening reads at once: up to there a file costs one read */
 
 typedef struct load {
     tn_store *store;
+    const tn_task_rewrite *task;
+    const tn_wave_want *want; /* NULL: all */
     tn_wave *wave;
     uint64_t wave_bytes;
 } load;
@@ -84,6 +88,77 @@ done:
     return rc;
 }
 
+/* Finds the chunks of the leaves wanted, and of the donors of those that the file lacks. */
+static int mark_wanted(tarn_cx *cx, const load *l, tn_loaded *loaded)
+{
+    const tn_leaf_source *mapping = l->task->mappings[loaded->input->mapping];
+    size_t leaf_count = loaded->parquet.schema.leaf_count;
+    int rc = TARN_OK;
+
+    loaded->chunks = tn_calloc(cx, leaf_count, sizeof *loaded->chunks);
+    if (loaded->chunks == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < l->want->count; i++) {
+        const tn_leaf_source *source = &mapping[l->want->leaves[i]];
+        int32_t leaf = source->leaf >= 0 ? source->leaf : source->donor;
+        tn_loaded_chunk *chunk;
+
+        /* A mapping that does not fit the file is found out when the leaf is read. */
+        if (leaf < 0 || (size_t)leaf >= leaf_count || loaded->chunks[leaf].len != 0)
+            continue;
+        chunk = &loaded->chunks[leaf];
+        TN_TRY(tn_parquet_chunk_span(cx, &loaded->parquet, loaded->group, (size_t)leaf,
+                                     &chunk->offset, &chunk->len));
+        loaded->len += chunk->len;
+    }
+done:
+    return rc;
+}
+
+/* The chunks wanted, one after the other; neighbours in the file are read at once. */
+static int read_chunks(tarn_cx *cx, load *l, tn_file *file, tn_loaded *loaded)
+{
+    size_t leaf_count = loaded->parquet.schema.leaf_count;
+    uint64_t at = 0;
+    int rc = TARN_OK;
+
+    TN_TRY(mark_wanted(cx, l, loaded));
+    loaded->read_bytes += loaded->len;
+    loaded->stream = loaded->len > 4 * l->wave_bytes;
+    if (loaded->stream)
+        goto done;
+    TN_TRY(reserve(cx, loaded, loaded->len));
+    loaded->bytes = tn_alloc(cx, loaded->len + 1);
+    if (loaded->bytes == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    for (size_t leaf = 0; leaf < leaf_count;) {
+        tn_loaded_chunk *first = &loaded->chunks[leaf];
+        uint64_t len = 0;
+
+        first->at = at;
+        do {
+            loaded->chunks[leaf].at = at + len;
+            len += loaded->chunks[leaf].len;
+            leaf++;
+        } while (leaf < leaf_count && len != 0 && loaded->chunks[leaf].len != 0 &&
+                 loaded->chunks[leaf].offset == first->offset + len);
+        if (len != 0)
+            TN_TRY(tn_store_read(cx, file, first->offset, loaded->bytes + at, len));
+        at += len;
+    }
+    assert(at == loaded->len);
+done:
+    return rc;
+}
+
+tn_source tn_loaded_source(const tn_loaded *loaded, size_t leaf)
+{
+    const tn_loaded_chunk *chunk = loaded->chunks != NULL ? &loaded->chunks[leaf] : NULL;
+
+    return chunk != NULL ? tn_source_memory(loaded->bytes + chunk->at, chunk->len, chunk->offset)
+                         : tn_source_memory(loaded->bytes, loaded->len, loaded->base);
+}
+
 static int load_group(tarn_cx *cx, load *l, tn_file *file, tn_loaded *loaded)
 {
     tn_str path = loaded->input->file.path;
@@ -94,7 +169,16 @@ static int load_group(tarn_cx *cx, load *l, tn_file *file, tn_loaded *loaded)
     if (loaded->group >= loaded->parquet.footer.group_count)
         TN_FAIL(TARN_E_INVALID, "%.*s: the task names row group %u of %zu", TN_STR_ARG(path),
                 loaded->group, loaded->parquet.footer.group_count);
+    loaded->read_bytes =
+        file->stat.size_bytes < TN_TAIL_BYTES ? file->stat.size_bytes : TN_TAIL_BYTES;
+    if (loaded->parquet.footer_bytes > loaded->read_bytes)
+        loaded->read_bytes += loaded->parquet.footer_bytes;
+    if (l->want != NULL) {
+        rc = read_chunks(cx, l, file, loaded);
+        goto done;
+    }
     TN_TRY(group_span(cx, &loaded->parquet, loaded->group, &base, &len));
+    loaded->read_bytes += len;
     if (len > 4 * l->wave_bytes)
         loaded->stream = true;
     else
@@ -118,6 +202,7 @@ static int load_one(tarn_cx *cx, size_t i, void *arg)
         goto done;
     }
     TN_TRY(read_into(cx, file, loaded, 0, seen->size_bytes));
+    loaded->read_bytes = loaded->len;
     TN_TRY(tn_parquet_open_memory(cx, loaded->bytes, loaded->len, seen->path, &loaded->parquet));
 done:
     tn_store_close_file(file);
@@ -129,6 +214,7 @@ void tn_wave_clear(tarn_cx *cx, tn_wave *wave)
     for (size_t i = 0; i < wave->loaded_count; i++) {
         tn_parquet_close(&wave->loaded[i].parquet);
         free(wave->loaded[i].bytes);
+        free(wave->loaded[i].chunks);
         tn_budget_give(cx, wave->loaded[i].reserved);
     }
     free(wave->loaded);
@@ -136,25 +222,42 @@ void tn_wave_clear(tarn_cx *cx, tn_wave *wave)
     *wave = (tn_wave){0};
 }
 
+/* Is the file read whole? It is where that costs no more than what is wanted of it. */
+static bool read_whole(const load *l, const tn_task_input *input)
+{
+    if (input->file.size_bytes > l->wave_bytes)
+        return false;
+    return l->want == NULL || input->file.size_bytes <= TN_TAIL_BYTES ||
+           l->want->count >= l->task->leaf_count;
+}
+
+/* About how many bytes of a wave a row group takes that is not read whole. */
+static uint64_t guess_bytes(const load *l, const tn_task_input *input)
+{
+    return l->want == NULL ? UINT64_MAX / 2
+                           : input->file.size_bytes / l->task->leaf_count * l->want->count + 1;
+}
+
 /* Takes segments until the wave is full. A file larger than a wave makes one of its own. */
-static void choose(const tn_task_rewrite *task, const tn_segment *segments, size_t count,
-                   uint64_t bytes_max, tn_wave *wave)
+static void choose(const load *l, const tn_segment *segments, size_t count, tn_wave *wave)
 {
     uint64_t bytes = 0;
 
     wave->segments = segments;
     for (size_t i = 0; i < count; i++) {
-        const tn_task_input *input = &task->inputs[segments[i].input];
+        const tn_task_input *input = &l->task->inputs[segments[i].input];
         tn_loaded *last = wave->loaded_count != 0 ? &wave->loaded[wave->loaded_count - 1] : NULL;
-        bool whole = input->file.size_bytes <= bytes_max;
+        bool whole = read_whole(l, input);
 
         if (last == NULL || last->input != input || (!whole && last->group != segments[i].group)) {
-            if (last != NULL && (!whole || bytes + input->file.size_bytes > bytes_max ||
-                                 wave->loaded_count == TN_WAVE_FILES_MAX))
+            uint64_t more = whole ? input->file.size_bytes : guess_bytes(l, input);
+
+            if (last != NULL &&
+                (bytes + more > l->wave_bytes || wave->loaded_count == TN_WAVE_FILES_MAX))
                 break;
             wave->loaded[wave->loaded_count++] =
                 (tn_loaded){.input = input, .group = segments[i].group, .whole = whole};
-            bytes += input->file.size_bytes;
+            bytes += more;
         }
         wave->of_segment[i] = (uint32_t)wave->loaded_count - 1;
         wave->segment_count = i + 1;
@@ -162,10 +265,11 @@ static void choose(const tn_task_rewrite *task, const tn_segment *segments, size
 }
 
 int tn_wave_load(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task,
-                 const tn_segment *segments, size_t count, tn_wave *out)
+                 const tn_wave_want *want, const tn_segment *segments, size_t count, tn_wave *out)
 {
     tn_wave wave = {0};
-    load l = {.store = store, .wave = &wave, .wave_bytes = wave_bytes(cx)};
+    load l = {
+        .store = store, .task = task, .want = want, .wave = &wave, .wave_bytes = wave_bytes(cx)};
     size_t files_max = count < TN_WAVE_FILES_MAX ? count : TN_WAVE_FILES_MAX;
     int rc = TARN_OK;
 
@@ -174,7 +278,7 @@ int tn_wave_load(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task,
     wave.of_segment = tn_calloc(cx, count, sizeof *wave.of_segment);
     if (wave.loaded == NULL || wave.of_segment == NULL)
         TN_TRY(TARN_E_NOMEM);
-    choose(task, segments, count, l.wave_bytes, &wave);
+    choose(&l, segments, count, &wave);
     assert(wave.segment_count > 0);
     TN_TRY(tn_parallel(cx, wave.loaded_count, load_one, &l));
     *out = wave;

@@ -5,6 +5,17 @@
 #include "codec/parquet/file.h"
 #include "task/task.h"
 
+/* Output leaves that a pass reads. */
+typedef struct tn_wave_want {
+    const uint32_t *leaves;
+    size_t count;
+} tn_wave_want;
+
+/* Where one chunk lies in `bytes` of tn_loaded, and in its file. */
+typedef struct tn_loaded_chunk {
+    uint64_t at, offset, len;
+} tn_loaded_chunk;
+
 /* One input, or one row group of a large one. */
 typedef struct tn_loaded {
     const tn_task_input *input;
@@ -12,10 +23,15 @@ typedef struct tn_loaded {
     bool whole;  /* all of the file is in `bytes` */
     bool stream; /* too large for memory: leaves read through windows of their own */
     tn_parquet parquet;
-    uint8_t *bytes; /* from file offset `base` on */
+    uint8_t *bytes; /* from file offset `base` on, where `chunks` is NULL */
     uint64_t base, len;
-    uint64_t reserved; /* of the memory budget */
+    tn_loaded_chunk *chunks; /* per leaf of the file, where only some of them are in memory */
+    uint64_t reserved;       /* of the memory budget */
+    uint64_t read_bytes;     /* of the file, in all; of a streamed group as its leaves will */
 } tn_loaded;
+
+/* The bytes of one chunk that is in memory. */
+tn_source tn_loaded_source(const tn_loaded *loaded, size_t leaf);
 
 /* Consecutive segments of an output row group whose inputs are in memory together. */
 typedef struct tn_wave {
@@ -26,10 +42,11 @@ typedef struct tn_wave {
     uint32_t *of_segment; /* index into loaded */
 } tn_wave;
 
-/* Loads as many of the `count` segments as fit (at least one), in parallel. CONFLICT when a file is
- * not the one the plan saw. */
+/* Loads as many of the `count` segments as fit (at least one), in parallel; only the leaves wanted,
+ * unless the file is tiny or most are (`want` NULL: all). CONFLICT when a file is not the one the
+ * plan saw. */
 int tn_wave_load(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task,
-                 const tn_segment *segments, size_t count, tn_wave *out);
+                 const tn_wave_want *want, const tn_segment *segments, size_t count, tn_wave *out);
 void tn_wave_clear(tarn_cx *cx, tn_wave *wave);
 
 #endif

@@ -1,11 +1,13 @@
 /* A rewrite whose rows come in the order of sort keys.
- * The keys of all rows are read first and give a permutation; then, for each output row group, a
- * few columns at a time are read whole into memory and their rows written in that order. Types stay
- * exactly as they are, since no row is ever built. The largest column must fit the memory budget;
- * where it does not, the task ends in a LIMIT that says so. Inputs are read again for each few
- * columns and row group: sorting pays with reading for its bounded memory.
- * I1: rows with equal keys keep the order of the inputs.
- * I2: nulls stand where the key says; NaN counts as greater than every number. */
+ * The keys of all rows are read first and give a permutation; then, for each output row group, as
+ * many columns at a time as two thirds of the memory budget hold are read whole into memory and
+ * their rows written in that order. Types stay exactly as they are, since no row is ever built.
+ * Columns stay in memory for the next row groups while there is room; the others are read again for
+ * each: sorting pays with reading for its bounded memory. The largest column must fit the budget;
+ * where it does not, the task ends in a LIMIT that says so. How large a column becomes is guessed
+ * from footers. One that outgrows the pass is dropped and has its turn later, at last alone. I1:
+ * rows with equal keys keep the order of the inputs. I2: nulls stand where the key says; NaN counts
+ * as greater than every number. */
 #define _GNU_SOURCE /* qsort_r */
 
 #include <assert.h>
@@ -33,17 +35,29 @@ typedef struct sort {
     uint32_t *order; /* input row of each output row */
     uint64_t *row_hashes;
     tn_sorting_column *sorting;
+    tn_segment
+        *segments; /* of all row groups of the task, joined where the task cuts a row group */
+    size_t segment_count;
+    bool *hashed;            /* per leaf: its values are in row_hashes */
+    tn_sort_column *columns; /* per leaf */
+    bool *held;              /* per leaf: the column is in memory */
+    struct pass *pass;       /* with arrays for all leaves */
+    uint64_t *guesses;       /* per leaf: bytes of the column */
+    uint64_t columns_max;    /* bytes of several columns together */
 } sort;
 
-/* A run of leaves read whole in one pass over the inputs. */
+/* Leaves read whole in one pass over the inputs. */
 typedef struct pass {
     sort *s;
-    const uint32_t *leaves;
+    uint32_t *leaves;
     size_t leaf_count;
-    tn_sort_column *columns;
+    tn_sort_column **columns;
+    bool *dropped;  /* per leaf of the pass: there was no room */
+    uint64_t *seen; /* per leaf of the pass: rows read */
     const tn_wave *wave;
-    bool hash;             /* row hashes are taken in this pass */
-    uint64_t first, count; /* of the output row group */
+    uint64_t room;          /* for the columns together; UINT64_MAX: as the budget goes */
+    _Atomic uint64_t taken; /* of it */
+    uint64_t first, count;  /* of the output row group */
 } pass;
 
 typedef struct column_sink {
@@ -52,16 +66,38 @@ typedef struct column_sink {
     tn_buf scratch;
 } column_sink;
 
+/* Makes room for the other columns of the pass. */
+static void drop_column(tarn_cx *cx, pass *p, size_t at)
+{
+    p->dropped[at] = true;
+    atomic_fetch_sub(&p->taken, p->columns[at]->reserved);
+    tn_sort_column_clear(cx, p->columns[at]);
+}
+
+/* A dropped column is still hashed to its end: rows are hashed once, as they are read first. */
 static int take_batch(tarn_cx *cx, void *arg, const tn_leaf_batch *batch)
 {
     column_sink *sink = arg;
-    tn_sort_column *column = &sink->p->columns[sink->at];
+    pass *p = sink->p;
+    size_t at = sink->at;
+    tn_sort_column *column = p->columns[at];
+    uint64_t before = column->reserved;
     int rc = TARN_OK;
 
-    if (sink->p->hash)
-        TN_TRY(tn_sort_column_hash_rows(cx, column->leaf, batch, &sink->scratch,
-                                        sink->p->s->row_hashes + column->rows));
-    TN_TRY(tn_sort_column_add(cx, column, batch));
+    if (p->s->row_hashes != NULL && !p->s->hashed[p->leaves[at]])
+        TN_TRY(tn_sort_column_hash_rows(cx, &p->s->r->schema.leaves[p->leaves[at]], batch,
+                                        &sink->scratch, p->s->row_hashes + p->seen[at]));
+    p->seen[at] += (uint64_t)batch->rows;
+    if (p->dropped[at])
+        goto done;
+    rc = tn_sort_column_add(cx, column, batch);
+    if (rc == TARN_OK)
+        atomic_fetch_add(&p->taken, column->reserved - before);
+    if (p->room != UINT64_MAX && (rc == TARN_E_LIMIT || (rc == TARN_OK && p->taken > p->room))) {
+        tn_cx_forget(cx);
+        rc = TARN_OK;
+        drop_column(cx, p, at);
+    }
 done:
     return rc;
 }
@@ -78,6 +114,8 @@ static int read_leaf(tarn_cx *cx, size_t i, void *arg)
         const tn_loaded *loaded = &p->wave->loaded[p->wave->of_segment[k]];
 
         TN_TRY(tn_cx_check(cx));
+        if (p->dropped[i] && (p->s->row_hashes == NULL || p->s->hashed[leaf]))
+            break;
         if (p->wave->segments[k].rows != 0)
             TN_TRY(tn_leaf_map_segment(cx, r->store, &r->maps[leaf],
                                        &r->task->mappings[loaded->input->mapping][leaf], loaded,
@@ -88,32 +126,99 @@ done:
     return rc;
 }
 
-/* Reads the pass's leaves of all inputs into p->columns. */
-static int read_pass(tarn_cx *cx, pass *p)
+/* What a chunk takes as a column in memory, about. */
+static uint64_t guess_column(const tn_leaf *leaf, const tn_chunk_meta *chunk, uint64_t rows)
+{
+    uint64_t values = (uint64_t)chunk->values, bytes = 0;
+
+    if (leaf->max_rep != 0 ||
+        (leaf->max_def != 0 && !(chunk->has_statistics && chunk->statistics.has_null_count &&
+                                 chunk->statistics.null_count == 0)))
+        bytes += rows * sizeof(uint64_t) + values * sizeof(uint16_t);
+    if (leaf->max_rep != 0)
+        bytes += rows * sizeof(uint64_t) + values * sizeof(uint16_t);
+    if (leaf->physical != TN_BYTE_ARRAY)
+        return bytes + values * tn_leaf_width(leaf);
+    bytes += values * sizeof(uint64_t);
+    /* Its bytes are in the pages as they are, or in a dictionary and then many times as much. */
+    return bytes + ((uint64_t)chunk->uncompressed_bytes > values * 8
+                        ? (uint64_t)chunk->uncompressed_bytes
+                        : values * 8);
+}
+
+/* Adds the wave's part of each column. */
+static void guess_wave(sort *s, const tn_wave *wave)
+{
+    const tn_rewrite *r = s->r;
+
+    for (size_t k = 0; k < wave->segment_count; k++) {
+        const tn_segment *segment = &wave->segments[k];
+        const tn_loaded *loaded = &wave->loaded[wave->of_segment[k]];
+        const tn_leaf_source *mapping = r->task->mappings[loaded->input->mapping];
+        const tn_row_group_meta *group;
+
+        if (segment->group >= loaded->parquet.footer.group_count || segment->rows <= 0)
+            continue;
+        group = &loaded->parquet.footer.groups[segment->group];
+        for (size_t l = 0; l < r->schema.leaf_count; l++) {
+            int32_t leaf = mapping[l].leaf;
+            uint64_t bytes = (uint64_t)segment->rows * 10;
+
+            if (leaf >= 0 && (size_t)leaf < group->column_count && group->rows > 0)
+                bytes = (uint64_t)((double)guess_column(&r->schema.leaves[l], &group->columns[leaf],
+                                                        (uint64_t)group->rows) *
+                                   (double)segment->rows / (double)group->rows);
+            s->guesses[l] += bytes;
+        }
+    }
+}
+
+/* Reads the pass's leaves of all inputs into p->columns, where there is room for them. */
+static int read_pass(tarn_cx *cx, pass *p, bool guess)
 {
     tn_rewrite *r = p->s->r;
+    const tn_wave_want want = {p->leaves, p->leaf_count};
     tn_wave wave = {0};
     int rc = TARN_OK;
 
-    for (size_t i = 0; i < p->leaf_count; i++)
-        p->columns[i].leaf = &r->schema.leaves[p->leaves[i]];
-    for (size_t g = 0; g < r->task->group_count; g++) {
-        const tn_output_group *group = &r->task->groups[g];
-
-        for (size_t at = 0; at < group->segment_count;) {
-            TN_TRY(tn_wave_load(cx, r->store, r->task, group->segments + at,
-                                group->segment_count - at, &wave));
-            p->wave = &wave;
-            TN_TRY(tn_parallel(cx, p->leaf_count, read_leaf, p));
-            for (size_t i = 0; i < wave.loaded_count; i++)
-                r->read_bytes += wave.loaded[i].len;
-            at += wave.segment_count;
-            tn_wave_clear(cx, &wave);
-        }
+    p->taken = 0;
+    for (size_t i = 0; i < p->leaf_count; i++) {
+        *p->columns[i] =
+            (tn_sort_column){.leaf = &r->schema.leaves[p->leaves[i]], .rows_max = p->s->rows};
+        p->dropped[i] = false;
+        p->seen[i] = 0;
     }
+    for (size_t at = 0; p->leaf_count != 0 && at < p->s->segment_count;) {
+        TN_TRY(tn_wave_load(cx, r->store, r->task, &want, p->s->segments + at,
+                            p->s->segment_count - at, &wave));
+        p->wave = &wave;
+        if (guess)
+            guess_wave(p->s, &wave);
+        TN_TRY(tn_parallel(cx, p->leaf_count, read_leaf, p));
+        for (size_t i = 0; i < wave.loaded_count; i++)
+            r->read_bytes += wave.loaded[i].read_bytes;
+        at += wave.segment_count;
+        tn_wave_clear(cx, &wave);
+    }
+    for (size_t i = 0; i < p->leaf_count; i++)
+        p->s->hashed[p->leaves[i]] = true;
 done:
     tn_wave_clear(cx, &wave);
     return rc;
+}
+
+static int pass_init(tarn_cx *cx, sort *s, size_t leaves_max, pass *out)
+{
+    tn_arena *arena = &s->r->arena;
+
+    *out = (pass){.s = s, .room = UINT64_MAX};
+    out->leaves = tn_arena_array(cx, arena, leaves_max, sizeof *out->leaves);
+    out->columns = tn_arena_array(cx, arena, leaves_max, sizeof *out->columns);
+    out->dropped = tn_arena_array(cx, arena, leaves_max, sizeof *out->dropped);
+    out->seen = tn_arena_array(cx, arena, leaves_max, sizeof *out->seen);
+    return out->leaves != NULL && out->columns != NULL && out->dropped != NULL && out->seen != NULL
+               ? TARN_OK
+               : TARN_E_NOMEM;
 }
 
 static int find_key(tarn_cx *cx, const tn_rewrite *r, const tn_sort_key *want, key *out)
@@ -274,23 +379,28 @@ static int compare_rows(const void *a, const void *b, void *arg)
     return x < y ? -1 : x > y;
 }
 
-static int make_order(tarn_cx *cx, sort *s)
+/* Several keys may be one leaf: each has a column of its own. */
+static int read_keys(tarn_cx *cx, sort *s)
 {
-    tn_rewrite *r = s->r;
-    uint32_t *leaves = tn_arena_array(cx, &r->arena, s->key_count, sizeof *leaves);
-    tn_sort_column *columns = tn_arena_array(cx, &r->arena, s->key_count, sizeof *columns);
-    pass p = {.s = s, .leaves = leaves, .leaf_count = s->key_count, .columns = columns};
+    pass p;
     int rc = TARN_OK;
 
-    if (leaves == NULL || columns == NULL)
-        return TARN_E_NOMEM;
-    for (size_t i = 0; i < s->key_count; i++)
-        leaves[i] = (uint32_t)s->keys[i].leaf;
-    rc = read_pass(cx, &p);
-    for (size_t i = 0; i < s->key_count; i++)
-        s->keys[i].column = columns[i];
-    if (rc != TARN_OK)
-        return rc;
+    TN_TRY(pass_init(cx, s, s->key_count, &p));
+    p.leaf_count = s->key_count;
+    for (size_t i = 0; i < s->key_count; i++) {
+        p.leaves[i] = (uint32_t)s->keys[i].leaf;
+        p.columns[i] = &s->keys[i].column;
+    }
+    rc = read_pass(cx, &p, true);
+done:
+    return rc;
+}
+
+static int make_order(tarn_cx *cx, sort *s)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(read_keys(cx, s));
     TN_TRY(tn_budget_take(cx, s->rows * sizeof *s->order, "the order of rows"));
     s->order = tn_alloc(cx, s->rows * sizeof *s->order);
     if (s->order == NULL) {
@@ -321,7 +431,7 @@ static int write_leaf(tarn_cx *cx, size_t i, void *arg)
         tn_leaf_batch batch;
 
         TN_TRY(tn_cx_check(cx));
-        TN_TRY(tn_sort_column_gather_rows(cx, &p->columns[i], p->s->order + p->first + at, n,
+        TN_TRY(tn_sort_column_gather_rows(cx, p->columns[i], p->s->order + p->first + at, n,
                                           &gather, &batch));
         TN_TRY(tn_chunk_writer_add(cx, r->chunks[leaf], &batch));
     }
@@ -333,31 +443,153 @@ done:
     return rc;
 }
 
-/* One output row group: as many leaves at a time as there are jobs. */
+static uint64_t held_bytes(const sort *s)
+{
+    uint64_t bytes = 0;
+
+    for (size_t l = 0; l < s->r->schema.leaf_count; l++)
+        bytes += s->held[l] ? s->columns[l].reserved : 0;
+    return bytes;
+}
+
+static void release(tarn_cx *cx, sort *s, size_t leaf)
+{
+    tn_sort_column_clear(cx, &s->columns[leaf]);
+    s->held[leaf] = false;
+}
+
+/* The leaves still to be written that fit together. Where none does, or guesses were far off, one
+ * alone: it may take what there is, and what is held for other row groups is read again. */
+static void choose_leaves(tarn_cx *cx, sort *s, const bool *done, bool alone, pass *p)
+{
+    uint64_t held = held_bytes(s), guessed = 0;
+
+    p->leaf_count = 0;
+    for (size_t l = 0; l < s->r->schema.leaf_count; l++) {
+        if (done[l])
+            continue;
+        if (p->leaf_count == 0)
+            alone |= s->guesses[l] > s->columns_max || held + s->guesses[l] > s->columns_max;
+        else if (alone || s->guesses[l] > s->columns_max ||
+                 held + guessed + s->guesses[l] > s->columns_max)
+            continue;
+        guessed += s->guesses[l];
+        p->leaves[p->leaf_count] = (uint32_t)l;
+        p->columns[p->leaf_count++] = &s->columns[l];
+    }
+    p->room = alone ? UINT64_MAX : s->columns_max - held;
+    for (size_t l = 0; alone && l < s->r->schema.leaf_count; l++)
+        if (s->held[l])
+            release(cx, s, l);
+}
+
+static int write_columns(tarn_cx *cx, pass *p, bool *done)
+{
+    sort *s = p->s;
+    size_t n = 0;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < p->leaf_count; i++) {
+        if (p->dropped[i])
+            continue;
+        p->leaves[n] = p->leaves[i];
+        p->columns[n++] = p->columns[i];
+    }
+    p->leaf_count = n;
+    TN_TRY(tn_parallel(cx, n, write_leaf, p));
+    for (size_t i = 0; i < n; i++)
+        done[p->leaves[i]] = s->held[p->leaves[i]] = true;
+done:
+    return rc;
+}
+
+/* Held columns leave room for what is read beside them: half, or all where nothing else is read. */
+static void hold_some(tarn_cx *cx, sort *s, bool all)
+{
+    uint64_t held = 0, max = all ? s->columns_max : s->columns_max / 2;
+
+    for (size_t l = 0; l < s->r->schema.leaf_count; l++) {
+        if (!s->held[l])
+            continue;
+        if (held + s->columns[l].reserved > max)
+            release(cx, s, l);
+        else
+            held += s->columns[l].reserved;
+    }
+}
+
+/* One output row group, as many leaves at a time as there is room for. */
 static int write_group(tarn_cx *cx, sort *s, uint64_t first, uint64_t count)
 {
     tn_rewrite *r = s->r;
-    unsigned jobs = tn_cx_jobs(cx);
-    uint32_t leaves[TN_JOBS_MAX];
-    tn_sort_column columns[TN_JOBS_MAX] = {{0}};
-    pass p = {.s = s, .leaves = leaves, .columns = columns, .first = first, .count = count};
+    size_t leaf_count = r->schema.leaf_count, left = leaf_count;
+    bool *done = tn_calloc(cx, leaf_count, sizeof *done), alone = false;
+    pass p = *s->pass;
     int rc = TARN_OK;
 
-    p.hash = first == 0 && s->row_hashes != NULL;
-    for (size_t l = 0; l < r->schema.leaf_count; l += p.leaf_count) {
-        p.leaf_count = r->schema.leaf_count - l < jobs ? r->schema.leaf_count - l : jobs;
-        for (size_t i = 0; i < p.leaf_count; i++)
-            leaves[i] = (uint32_t)(l + i);
-        TN_TRY(read_pass(cx, &p));
-        TN_TRY(tn_parallel(cx, p.leaf_count, write_leaf, &p));
-        for (size_t i = 0; i < p.leaf_count; i++)
-            tn_sort_column_clear(cx, &columns[i]);
+    if (done == NULL)
+        return TARN_E_NOMEM;
+    p.first = first;
+    p.count = count;
+    p.leaf_count = 0;
+    for (size_t l = 0; l < leaf_count; l++) {
+        if (!s->held[l])
+            continue;
+        p.dropped[p.leaf_count] = false;
+        p.leaves[p.leaf_count] = (uint32_t)l;
+        p.columns[p.leaf_count++] = &s->columns[l];
+    }
+    TN_TRY(write_columns(cx, &p, done));
+    for (left -= p.leaf_count; left != 0; left -= p.leaf_count) {
+        choose_leaves(cx, s, done, alone, &p);
+        TN_TRY(read_pass(cx, &p, false));
+        TN_TRY(write_columns(cx, &p, done));
+        /* Guesses were far off: one by one, then. */
+        alone |= p.leaf_count == 0;
+        hold_some(cx, s, left == p.leaf_count && left == leaf_count);
     }
     TN_TRY(tn_rewrite_row_group(cx, r, (int64_t)count, s->sorting, s->key_count));
 done:
-    for (size_t i = 0; i < TN_JOBS_MAX; i++)
-        tn_sort_column_clear(cx, &columns[i]);
+    free(done);
     return rc;
+}
+
+/* What several columns may take together: two thirds of the budget that order, hashes and the
+ * encoded row group leave; less where other tasks run beside this one. */
+static uint64_t room_for_columns(const tarn_cx *cx, const sort *s)
+{
+    uint64_t budget = tn_budget_bytes(cx), fixed = s->rows * sizeof *s->order;
+
+    if (budget == UINT64_MAX)
+        return budget / 4;
+    fixed += s->row_hashes != NULL ? s->rows * sizeof *s->row_hashes : 0;
+    fixed += s->r->task->group_bytes > 0 ? (uint64_t)s->r->task->group_bytes : 0;
+    budget = budget > 2 * fixed ? budget - fixed : budget / 2;
+    return tn_cx_jobs(cx) == 1 ? budget / 4 : budget / 3 * 2;
+}
+
+static int join_segments(tarn_cx *cx, sort *s)
+{
+    const tn_task_rewrite *task = s->r->task;
+    size_t count = 0;
+
+    for (size_t g = 0; g < task->group_count; g++)
+        count += task->groups[g].segment_count;
+    s->segments = tn_arena_array(cx, &s->r->arena, count, sizeof *s->segments);
+    if (s->segments == NULL)
+        return TARN_E_NOMEM;
+    for (size_t g = 0; g < task->group_count; g++)
+        for (size_t i = 0; i < task->groups[g].segment_count; i++) {
+            const tn_segment *next = &task->groups[g].segments[i];
+            tn_segment *last = s->segment_count != 0 ? &s->segments[s->segment_count - 1] : NULL;
+
+            if (last != NULL && last->input == next->input && last->group == next->group &&
+                last->first_row + last->rows == next->first_row)
+                last->rows += next->rows;
+            else
+                s->segments[s->segment_count++] = *next;
+        }
+    return TARN_OK;
 }
 
 static int open_sort(tarn_cx *cx, sort *s)
@@ -368,6 +600,7 @@ static int open_sort(tarn_cx *cx, sort *s)
 
     for (size_t g = 0; g < task->group_count; g++)
         s->rows += (uint64_t)task->groups[g].rows;
+    TN_TRY(join_segments(cx, s));
     if (s->rows > UINT32_MAX)
         TN_FAIL(TARN_E_LIMIT,
                 "%" PRIu64 " rows are too many to sort as one file; give a smaller "
@@ -384,10 +617,23 @@ static int open_sort(tarn_cx *cx, sort *s)
                                             !s->keys[i].nulls_last};
     }
     if (task->hash) {
+        TN_TRY(tn_budget_take(cx, s->rows * sizeof *s->row_hashes, "the hashes of rows"));
         s->row_hashes = tn_calloc(cx, s->rows, sizeof *s->row_hashes);
-        if (s->row_hashes == NULL)
+        if (s->row_hashes == NULL) {
+            tn_budget_give(cx, s->rows * sizeof *s->row_hashes);
             return TARN_E_NOMEM;
+        }
     }
+    s->columns_max = room_for_columns(cx, s);
+    s->hashed = tn_arena_array(cx, &r->arena, r->schema.leaf_count, sizeof *s->hashed);
+    s->columns = tn_arena_array(cx, &r->arena, r->schema.leaf_count, sizeof *s->columns);
+    s->held = tn_arena_array(cx, &r->arena, r->schema.leaf_count, sizeof *s->held);
+    s->guesses = tn_arena_array(cx, &r->arena, r->schema.leaf_count, sizeof *s->guesses);
+    s->pass = tn_arena_array(cx, &r->arena, 1, sizeof *s->pass);
+    if (s->hashed == NULL || s->columns == NULL || s->held == NULL || s->guesses == NULL ||
+        s->pass == NULL)
+        return TARN_E_NOMEM;
+    TN_TRY(pass_init(cx, s, r->schema.leaf_count, s->pass));
 done:
     return rc;
 }
@@ -412,6 +658,10 @@ int tn_rewrite_sorted(tarn_cx *cx, tn_rewrite *r)
     if (s.row_hashes != NULL)
         r->hash_in = tn_sort_column_hash_fold(s.row_hashes, s.rows);
 done:
+    for (size_t l = 0; s.columns != NULL && l < r->schema.leaf_count; l++)
+        tn_sort_column_clear(cx, &s.columns[l]);
+    if (s.row_hashes != NULL)
+        tn_budget_give(cx, s.rows * sizeof *s.row_hashes);
     if (s.order != NULL)
         tn_budget_give(cx, s.rows * sizeof *s.order);
     free(s.order);

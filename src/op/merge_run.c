@@ -19,7 +19,8 @@ typedef struct run {
     tn_merge_log *log;
     tn_dir_commit *commit;
     int64_t started_ms;
-    uint64_t bytes_total, bytes_done;
+    uint64_t bytes_total, bytes_done; /* of inputs merged */
+    uint64_t bytes_read;              /* for it: a sorting merge reads more than once */
 } run;
 
 typedef struct window {
@@ -109,7 +110,7 @@ static int throttle(tarn_cx *cx, const run *r)
 
     if (rate == 0)
         return TARN_OK;
-    due_ms = r->started_ms + (int64_t)((unsigned __int128)r->bytes_done * 1000 / rate);
+    due_ms = r->started_ms + (int64_t)((unsigned __int128)r->bytes_read * 1000 / rate);
     while (tn_cx_now_ms(cx) < due_ms && !time_is_up(cx, r)) {
         struct timespec nap = {0, 20000000};
 
@@ -146,6 +147,8 @@ static int do_window(tarn_cx *cx, run *r, size_t from, size_t to)
 
         TN_TRY(tn_merge_commit(cx, r->commit, r->plan, i, w.results + at, partition->output_count,
                                r->options, r->log));
+        for (size_t k = 0; k < partition->output_count; k++)
+            r->bytes_read += w.results[at + k].read_bytes;
         at += partition->output_count;
         r->bytes_done += partition->bytes;
         if (r->options->on_progress != NULL)

@@ -33,14 +33,16 @@ static void put_golden(job *j, const char *name, const char *path)
 }
 
 /* A plan over a directory that holds `name` twice. */
-static job job_open(const char *name, const tn_sort_key *sort)
+static job job_open_within(const char *name, const tn_sort_key *sort, uint64_t memory_bytes,
+                           int64_t group_rows)
 {
-    tarn_cx_options options = {.jobs = 2};
+    tarn_cx_options options = {.jobs = 2, .memory_bytes = memory_bytes};
     tn_merge_options merge = {.id = TN_STR("1"),
                               .codec = TN_CODEC_KEEP,
                               .verify_content = true,
                               .sort = sort,
-                              .sort_count = sort != NULL};
+                              .sort_count = sort != NULL,
+                              .group_rows = group_rows};
     job j = {.cx = tarn_cx_open(&options)};
 
     assert_ok(j.cx, tn_store_memory_open(j.cx, &j.store));
@@ -50,6 +52,11 @@ static job job_open(const char *name, const tn_sort_key *sort)
     assert_ok(j.cx, tn_plan_merge(j.cx, &j.dir, &merge, &j.arena, &j.plan));
     assert_int_equal(j.plan.task_count, 1);
     return j;
+}
+
+static job job_open(const char *name, const tn_sort_key *sort)
+{
+    return job_open_within(name, sort, 0, 0);
 }
 
 static void job_close(job *j)
@@ -193,4 +200,45 @@ static void test_exec_rewrite__sorted_rows_hash_the_same_in_any_order(void **sta
     job_close(&a);
     job_close(&b);
     job_close(&plain);
+}
+
+/* A little memory makes it read more often, and come to the very same; and much of it, twice. */
+static void test_exec_rewrite__sorting_within_any_memory_is_the_same(void **state)
+{
+    static const char *const names[] = {"flat_dictionary_v1_snappy.parquet",
+                                        "nested_dictionary_v2_zstd.parquet"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        job plain = job_open(names[i], NULL);
+        tn_sort_key key = {.column =
+                               i == 0 ? plain.dir.schemas[0].elements[1].name : TN_STR("st.a"),
+                           .descending = true};
+        int64_t group_rows = plain.dir.partitions[0].files[0].rows / 3 + 1;
+        tn_result first = {0};
+        int done = 0, more = 0;
+
+        for (uint64_t memory = 64u << 20; memory >= 16384; memory -= memory / 4) {
+            job j = job_open_within(names[i], &key, memory, group_rows);
+            tn_result result;
+
+            assert_ok(j.cx,
+                      tn_exec_task(j.cx, j.store, &j.plan.tasks[0], NULL, NULL, &j.arena, &result));
+            if (result.status != TARN_E_LIMIT) {
+                check_done(&j, &result);
+                if (done++ == 0) {
+                    first = result;
+                    assert_true(result.row_groups > 1);
+                    assert_true(result.read_bytes <= 2 * j.plan.partitions[0].bytes);
+                }
+                assert_true(result.hash_out == first.hash_out);
+                assert_int_equal(result.output_bytes, first.output_bytes);
+                more += result.read_bytes > first.read_bytes;
+            }
+            job_close(&j);
+        }
+        assert_true(done > 1);
+        assert_true(more > 0);
+        job_close(&plain);
+    }
 }
