@@ -75,6 +75,11 @@ need_python() {
 
 need_java() {
     command -v java >/dev/null || need_packages "Spark, the peer of the interop tests" default-jre-headless
+    # a system fresh from debootstrap has no /etc/hosts, and Spark's Python talks to its JVM at "localhost"
+    if ! getent hosts localhost >/dev/null && [ -w /etc ]; then
+        say "localhost has no address here: adding it to /etc/hosts"
+        echo "127.0.0.1 localhost" >>/etc/hosts
+    fi
 }
 
 # build PRESET [TARGET...]; ends with the errors when it fails.
