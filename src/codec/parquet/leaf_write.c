@@ -128,11 +128,31 @@ void tn_chunk_writer_close(tn_chunk_writer *w)
     free(w);
 }
 
+static uint64_t held_bytes(const tn_chunk_writer *w)
+{
+    return w->bytes + w->dictionary_bytes + w->filter_bytes + tn_dict_bytes(&w->dict) +
+           w->hashes.cap + w->page.def.cap + w->page.rep.cap + w->page.indices.cap +
+           w->page.plain.cap + w->body.cap + w->packed.cap + w->scratch.cap + w->views.cap +
+           w->page_bounds.min.cap + w->page_bounds.max.cap + w->bounds.min.cap + w->bounds.max.cap;
+}
+
+int tn_chunk_writer_expect(tarn_cx *cx, tn_chunk_writer *w, uint64_t more)
+{
+    uint64_t wish = held_bytes(w) + more;
+    int rc = TARN_OK;
+
+    if (wish <= w->reserved_bytes)
+        return TARN_OK;
+    TN_TRY(tn_budget_take(cx, wish - w->reserved_bytes, "writing a column"));
+    w->budget = cx->budget;
+    w->reserved_bytes = wish;
+done:
+    return rc;
+}
+
 int tn_chunk_writer_settle(tarn_cx *cx, tn_chunk_writer *w)
 {
-    uint64_t held = w->bytes + w->dictionary_bytes + w->filter_bytes + tn_dict_bytes(&w->dict) +
-                    w->hashes.cap + w->page.def.cap + w->page.rep.cap + w->page.indices.cap +
-                    w->page.plain.cap + w->body.cap + w->packed.cap + w->scratch.cap + w->views.cap;
+    uint64_t held = held_bytes(w);
     int rc = TARN_OK;
 
     if (held > w->reserved_bytes)
@@ -350,6 +370,8 @@ static int add_plain(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *batch
         for (int64_t i = at->value; i < at->value + at->values; i++) {
             const tn_view *view = value_at(w, batch, i);
 
+            if (view->len >= TN_LARGE_COPY_BYTES)
+                TN_TRY(tn_chunk_writer_expect(cx, w, 4 + (uint64_t)view->len));
             tn_buf_reserve(out, 4 + (size_t)view->len);
             tn_buf_add(out, &view->len, 4);
             tn_buf_add(out, view->ptr, view->len);
@@ -514,6 +536,8 @@ static int put_ready(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page,
     tn_buf_reset(&w->header);
     tn_page_header_encode(&w->header, &page->header);
     TN_TRY(tn_buf_check(cx, &w->header));
+    if (page->body.len >= TN_LARGE_COPY_BYTES)
+        TN_TRY(tn_chunk_writer_expect(cx, w, w->header.len + page->body.len));
     tn_buf_reserve(piece, w->header.len + page->body.len);
     tn_buf_add(piece, w->header.data, w->header.len);
     tn_buf_str(piece, page->body);

@@ -150,6 +150,8 @@ int tn_write_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_
     tn_buf_reset(&w->header);
     tn_page_header_encode(&w->header, header);
     TN_TRY(tn_buf_check(cx, &w->header));
+    if (stored.len >= TN_LARGE_COPY_BYTES)
+        TN_TRY(tn_chunk_writer_expect(cx, w, w->header.len + levels + stored.len));
     tn_buf_reserve(out, w->header.len + levels + stored.len);
     tn_buf_add(out, w->header.data, w->header.len);
     tn_buf_add(out, w->body.data, levels);
@@ -273,6 +275,31 @@ static int64_t nans_by_index(const tn_chunk_writer *w)
     return nans;
 }
 
+static uint64_t growth(const tn_buf *buf, uint64_t to)
+{
+    return to > buf->cap ? to - buf->cap : 0;
+}
+
+/* Reserves what a page of large values takes besides them: body, compressed body, and the bounds of
+ * page and chunk, which hold whole values. */
+static int expect_page(tarn_cx *cx, tn_chunk_writer *w, const tn_values *values)
+{
+    const tn_view *view = values->data;
+    uint64_t plain = w->page.plain.len, largest = 0, more;
+
+    if (w->dictionary || plain < TN_LARGE_COPY_BYTES)
+        return TARN_OK;
+    for (int64_t i = 0; w->leaf->physical == TN_BYTE_ARRAY && i < values->count; i++)
+        largest = view[i].len > largest ? view[i].len : largest;
+    more = growth(&w->body, plain + plain / 8);
+    if (w->options.codec != TN_CODEC_NONE)
+        more += growth(&w->packed, plain + plain / 6);
+    if (w->order != TN_BOUNDS_NONE)
+        more += growth(&w->page_bounds.min, largest) + growth(&w->page_bounds.max, largest) +
+                growth(&w->bounds.min, largest) + growth(&w->bounds.max, largest);
+    return tn_chunk_writer_expect(cx, w, more);
+}
+
 /* Bounds of the page's values, and the encoding of plain ones. */
 static int judge_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *values)
 {
@@ -288,6 +315,7 @@ static int judge_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *values)
         TN_TRY(used_values(cx, w, values));
     else
         TN_TRY(tn_write_values(cx, w, values));
+    TN_TRY(expect_page(cx, w, values));
     tn_bounds_of(w->leaf, w->order, *values, &w->page_bounds);
     TN_TRY(tn_buf_check(cx, &w->page_bounds.min));
     TN_TRY(tn_buf_check(cx, &w->page_bounds.max));

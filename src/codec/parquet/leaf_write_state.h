@@ -100,5 +100,10 @@ int tn_chunk_writer_flush(tarn_cx *cx, tn_chunk_writer *w);
 int tn_write_filter(tarn_cx *cx, tn_chunk_writer *w, tn_buf *out);
 /* Brings the memory reservation in line with what is held. */
 int tn_chunk_writer_settle(tarn_cx *cx, tn_chunk_writer *w);
+/* Reserves `more` beyond what is held before it is allocated; settle puts right what was too much.
+ */
+int tn_chunk_writer_expect(tarn_cx *cx, tn_chunk_writer *w, uint64_t more);
+/* Growth smaller than this is reserved by settle alone, after the fact. */
+#define TN_LARGE_COPY_BYTES (4u << 20)
 
 #endif

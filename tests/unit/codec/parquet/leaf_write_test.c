@@ -8,6 +8,7 @@
 #include "codec/parquet/bounds.h"
 #include "codec/parquet/file_write.h"
 #include "codec/parquet/leaf_read.h"
+#include "codec/parquet/leaf_write_state.h"
 #include "io/store_memory.h"
 
 /* One flat column. */
@@ -427,6 +428,47 @@ static void test_leaf_write__memory_is_reserved_and_given_back(void **state)
     tn_budget_give(o.cx, whole);
     one_close(&o);
     test_free(values);
+}
+
+/* Leaves `room` of the budget, adds one value of `bytes` and ends the page. */
+static int write_large(one *o, tn_chunk_writer *w, size_t bytes, uint64_t room)
+{
+    uint64_t taken = tn_budget_bytes(o->cx) - room;
+    char *text = malloc(bytes);
+    tn_view value = {.ptr = (const uint8_t *)text, .len = (uint32_t)bytes};
+    tn_leaf_batch batch = {.rows = 1, .entries = 1, .all_present = true, .values = {&value, 1}};
+    int rc;
+
+    for (size_t i = 0; i < bytes; i++)
+        text[i] = (char)('a' + i * i % 23);
+    assert_true(tn_budget_try(o->cx, taken));
+    rc = tn_chunk_writer_add(o->cx, w, &batch);
+    tn_budget_give(o->cx, taken);
+    free(text);
+    return rc;
+}
+
+static void test_leaf_write__large_values_are_reserved_before_they_are_copied(void **state)
+{
+    const size_t bytes = 8u << 20;
+    const tn_chunk_options options = {.codec = TN_CODEC_SNAPPY};
+    tn_chunk_writer *w;
+    one o;
+
+    (void)state;
+    one_open(&o, TN_BYTE_ARRAY, 0, TN_LOGICAL_STRING, false);
+    for (int copies = 0; copies < 10; copies += 3) {
+        assert_ok(o.cx, tn_chunk_writer_open(o.cx, o.leaf, &options, &w));
+        if (copies == 9) { /* all that is held fits: value, body, packed, piece, four bounds */
+            assert_ok(o.cx, write_large(&o, w, bytes, bytes * copies));
+        } else {
+            assert_fails(o.cx, TARN_E_LIMIT, "--memory", write_large(&o, w, bytes, bytes * copies));
+            assert_true(w->body.cap < bytes && w->page_bounds.max.cap < bytes);
+            assert_true(copies != 0 || w->page.plain.cap < bytes);
+        }
+        tn_chunk_writer_close(w);
+    }
+    one_close(&o);
 }
 
 static void test_leaf_write__a_group_must_fit_its_rows(void **state)
