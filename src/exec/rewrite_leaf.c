@@ -145,6 +145,23 @@ static int cast_values(tarn_cx *cx, const segment *s, const tn_values *in, tn_bu
         for (int64_t i = 0; i < in->count; i++)
             tn_buf_u64le(out, (uint64_t)(int64_t)((const int32_t *)in->data)[i]);
         break;
+    case TN_CAST_UINT32_INT64:
+        for (int64_t i = 0; i < in->count; i++)
+            tn_buf_u64le(out, ((const uint32_t *)in->data)[i]);
+        break;
+    case TN_CAST_MILLIS_MICROS:
+        for (int64_t i = 0; i < in->count; i++) {
+            int64_t millis = ((const int64_t *)in->data)[i], micros;
+
+            if (__builtin_mul_overflow(millis, (int64_t)1000, &micros))
+                return tn_fail(cx, TARN_E_CORRUPT,
+                               "%.*s: column \"%.*s\": a timestamp of %" PRId64
+                               " ms is beyond those in microseconds; merge without --widen",
+                               TN_STR_ARG(s->loaded->input->file.path), TN_STR_ARG(s->in->dotted),
+                               millis);
+            tn_buf_u64le(out, (uint64_t)micros);
+        }
+        break;
     case TN_CAST_INT32_DOUBLE:
         for (int64_t i = 0; i < in->count; i++) {
             double value = ((const int32_t *)in->data)[i];
@@ -336,6 +353,10 @@ static int check_source(tarn_cx *cx, const segment *s)
         ok = ok && in->physical == out->physical &&
              (in->physical != TN_FIXED || in->type_length == out->type_length);
         break;
+    case TN_CAST_MILLIS_MICROS:
+        ok = ok && in->physical == TN_INT64 && out->physical == TN_INT64;
+        break;
+    case TN_CAST_UINT32_INT64:
     case TN_CAST_INT32_INT64:
         ok = ok && in->physical == TN_INT32 && out->physical == TN_INT64;
         break;

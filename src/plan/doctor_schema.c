@@ -227,11 +227,37 @@ static bool is_decimal(tn_str type, int *precision, int *scale)
     return sscanf(text, "decimal(%d,%d)", precision, scale) == 2;
 }
 
+/* The integer type of two that holds all values of the other; {0}: neither does, or one is none. */
+static tn_str wider_integer(tn_str a, tn_str b)
+{
+    static const char *const is_signed[] = {"int8", "int16", "int32", "int64"};
+    static const char *const is_unsigned[] = {"uint8", "uint16", "uint32", "uint64"};
+    int sa = rank_of(a, is_signed, 4), sb = rank_of(b, is_signed, 4);
+    int ua = rank_of(a, is_unsigned, 4), ub = rank_of(b, is_unsigned, 4);
+
+    if ((sa != 0 && sb != 0) || (ua != 0 && ub != 0))
+        return sa + ua > sb + ub ? a : b;
+    if (sa > ub && ub != 0)
+        return a;
+    return sb > ua && ua != 0 ? b : (tn_str){0};
+}
+
+static tn_str wider_timestamp(tn_str a, tn_str b)
+{
+    static const char *const millis[] = {"timestamp[ms]", "timestamp[ms, UTC]"};
+    static const char *const micros[] = {"timestamp[us]", "timestamp[us, UTC]"};
+    int x = rank_of(a, millis, 2), y = rank_of(b, millis, 2);
+
+    if (x != 0 && x == rank_of(b, micros, 2))
+        return b;
+    return y != 0 && y == rank_of(a, micros, 2) ? a : (tn_str){0};
+}
+
 /* The type that `merge --widen` gives two that differ; {0} when it leaves them apart. */
 static tn_str wider(tn_str a, tn_str b)
 {
-    static const char *const integers[] = {"int8", "int16", "int32", "int64"};
     static const char *const reals[] = {"int8", "int16", "int32", "float", "double"};
+    tn_str found;
     int p[2], s[2], x, y;
 
     if (tn_str_equal(a, b) || tn_str_is(b, "unknown"))
@@ -240,10 +266,11 @@ static tn_str wider(tn_str a, tn_str b)
         return b;
     if (is_decimal(a, &p[0], &s[0]) && is_decimal(b, &p[1], &s[1]))
         return s[0] != s[1] ? (tn_str){0} : p[0] > p[1] ? a : b;
-    x = rank_of(a, integers, 4);
-    y = rank_of(b, integers, 4);
-    if (x != 0 && y != 0)
-        return x > y ? a : b;
+    found = wider_integer(a, b);
+    if (found.len == 0)
+        found = wider_timestamp(a, b);
+    if (found.len != 0)
+        return found;
     x = rank_of(a, reals, 5);
     y = rank_of(b, reals, 5);
     return x == 5 && y != 0 ? a : y == 5 && x != 0 ? b : (tn_str){0};

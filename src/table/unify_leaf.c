@@ -147,15 +147,30 @@ static bool plain_signed(const tn_meaning *m)
     return m->kind == TN_LOGICAL_INTEGER && m->b != 0;
 }
 
-/* Widenings that keep every value: narrower to wider integers, int32 and float to double. */
+/* Does the first integer type hold every value of the second? Where only its sign differs it must
+ * be signed and have more bits. */
+static bool holds(const tn_meaning *wide, const tn_meaning *other)
+{
+    return wide->b == other->b ? wide->a >= other->a : wide->b != 0 && wide->a > other->a;
+}
+
+static bool both(const tn_meaning *a, const tn_meaning *b, int32_t kind)
+{
+    return a->kind == kind && b->kind == kind;
+}
+
+/* Widenings that keep every value: narrower to wider integers, int32 and float to double,
+ * timestamps in milliseconds to microseconds (what lies beyond those is found when it is met). */
 static const char *widen(tn_element *into, const tn_element *other, const tn_meaning *a,
                          const tn_meaning *b)
 {
     bool into_wider;
 
-    if (a->kind == TN_LOGICAL_INTEGER && b->kind == TN_LOGICAL_INTEGER && a->b == b->b &&
-        (a->b != 0 || into->physical == other->physical)) {
-        into_wider = a->a >= b->a;
+    if (both(a, b, TN_LOGICAL_INTEGER) && (holds(a, b) || holds(b, a))) {
+        into_wider = holds(a, b);
+    } else if (both(a, b, TN_LOGICAL_TIMESTAMP) && a->b == b->b && a->a != TN_NANOS &&
+               b->a != TN_NANOS) {
+        into_wider = a->a == TN_MICROS;
     } else if (into->physical == TN_DOUBLE && a->kind == TN_LOGICAL_NONE &&
                (other->physical == TN_INT32 ? plain_signed(b)
                                             : other->physical == TN_FLOAT && b->kind == 0)) {
@@ -218,9 +233,13 @@ enum tn_cast tn_unify_leaf_cast(const tn_element *in, const tn_element *out)
 
     if (a.kind == TN_LOGICAL_UNKNOWN && b.kind != TN_LOGICAL_UNKNOWN)
         return TN_CAST_NULL;
+    if (both(&a, &b, TN_LOGICAL_TIMESTAMP) && a.a == TN_MILLIS && b.a == TN_MICROS)
+        return TN_CAST_MILLIS_MICROS;
     if (in->physical == out->physical &&
         (in->physical != TN_FIXED || in->type_length == out->type_length))
         return TN_CAST_NONE;
+    if (both(&a, &b, TN_LOGICAL_INTEGER) && a.a == 32 && a.b == 0)
+        return TN_CAST_UINT32_INT64;
     if (b.kind == TN_LOGICAL_DECIMAL)
         return TN_CAST_DECIMAL;
     if (in->physical == TN_FLOAT)

@@ -32,8 +32,10 @@ enum tn_cast {
     TN_CAST_FLOAT_DOUBLE,
     TN_CAST_DECIMAL, /* big-endian or integer decimal to the output's physical form, sign-extended,
                         same scale */
-    TN_CAST_NULL     /* the input leaf is annotated as always null: its levels count, a value is an
+    TN_CAST_NULL,    /* the input leaf is annotated as always null: its levels count, a value is an
                         error */
+    TN_CAST_UINT32_INT64,
+    TN_CAST_MILLIS_MICROS /* of int64: times 1000; beyond int64 is an error */
 };
 
 /* Where one leaf of the output comes from in one input schema. */

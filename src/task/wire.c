@@ -237,7 +237,7 @@ static int parse_source(tarn_cx *cx, tn_arena *arena, const json_t *array, tn_le
     TN_TRY(integer_at(cx, array, 1, -1, TN_PARQUET_LEAVES_MAX, &donor));
     TN_TRY(integer_at(cx, array, 2, 0, TN_PARQUET_DEPTH_MAX, &def));
     TN_TRY(integer_at(cx, array, 3, 0, TN_PARQUET_DEPTH_MAX, &rep));
-    TN_TRY(integer_at(cx, array, 4, TN_CAST_NONE, TN_CAST_NULL, &cast));
+    TN_TRY(integer_at(cx, array, 4, TN_CAST_NONE, TN_CAST_MILLIS_MICROS, &cast));
     *out = (tn_leaf_source){
         (int32_t)leaf, (int32_t)donor, (int32_t)def, (int32_t)rep, (int32_t)cast, NULL, 0};
     if (maps == 0)

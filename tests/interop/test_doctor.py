@@ -59,7 +59,9 @@ def test_every_command_among_the_cures_cures(tarn, tarn_bin, tmp_path):
 
 @pytest.mark.parametrize("old, new", [(pa.int32(), pa.int64()), (pa.int8(), pa.int64()),
                                       (pa.int16(), pa.int32()), (pa.int32(), pa.float64()),
-                                      (pa.float32(), pa.float64())], ids=str)
+                                      (pa.float32(), pa.float64()), (pa.uint32(), pa.int64()),
+                                      (pa.uint16(), pa.int32()),
+                                      (pa.timestamp("ms"), pa.timestamp("us"))], ids=str)
 def test_types_that_widen_are_cured_by_a_merge(tarn, tarn_bin, tmp_path, old, new):
     for i in range(4):
         write(tmp_path / "lake" / f"{i}.parquet", v=old if i < 2 else new)
@@ -68,8 +70,8 @@ def test_types_that_widen_are_cured_by_a_merge(tarn, tarn_bin, tmp_path, old, ne
 
 
 @pytest.mark.parametrize("old, new", [
-    (pa.int64(), pa.string()), (pa.int64(), pa.float64()), (pa.uint32(), pa.int64()),
-    (pa.timestamp("ms"), pa.timestamp("us")),
+    (pa.int64(), pa.string()), (pa.int64(), pa.float64()), (pa.uint32(), pa.int32()),
+    (pa.timestamp("us"), pa.timestamp("ns")),
     (pa.timestamp("us"), pa.timestamp("us", "UTC"))], ids=str)
 def test_types_that_stay_apart_are_an_error_until_written_again(tarn, tarn_bin, tmp_path, old, new):
     lake = tmp_path / "lake"

@@ -393,6 +393,33 @@ def test_int32_widens_to_int64_in_dictionaries(tarn, tmp_path):
     assert [r["n"] for r in rows(tmp_path)] == [-5] * 100 + [7, None, 2**40]
 
 
+@pytest.mark.parametrize("old, new, values", [
+    (pa.uint32(), pa.int64(), [0, 5, 5, 2**32 - 1, None]),
+    (pa.uint32(), pa.uint64(), [1, 2**32 - 1, None]),
+    (pa.uint8(), pa.int64(), [0, 255, None, 255]),
+    (pa.uint16(), pa.int32(), [0, 65535, None]),
+    (pa.timestamp("ms", "UTC"), pa.timestamp("us", "UTC"), [-1, 0, None, 1700000000123]),
+    (pa.timestamp("ms"), pa.timestamp("us"), [-62135596800000, 253402300799999])], ids=str)
+def test_types_widen_as_pyarrow_casts_them(tarn, tmp_path, old, new, values):
+    narrow, wide = pa.array(values, old), pa.array([7, None], new)
+    write(tmp_path / "1.parquet", pa.table({"v": narrow}))
+    write(tmp_path / "2.parquet", pa.table({"v": wide}))
+    merge(tarn, tmp_path)
+    assert len(files(tmp_path)) == 2
+    merge(tarn, tmp_path, "--widen")
+    [one] = files(tmp_path)
+    want = pa.concat_arrays([narrow.cast(new), wide])
+    assert pq.read_table(one)["v"].combine_chunks().equals(want)
+
+
+def test_a_timestamp_beyond_microseconds_stops_the_widening(tarn, tmp_path):
+    write(tmp_path / "1.parquet", pa.table({"v": pa.array([2**62], pa.timestamp("ms"))}))
+    write(tmp_path / "2.parquet", pa.table({"v": pa.array([1], pa.timestamp("us"))}))
+    report = tarn("merge", tmp_path, "--widen", want=1)
+    assert "beyond those in microseconds" in report
+    assert len(files(tmp_path)) == 2
+
+
 def test_case_differences_match_if_unique(tarn, tmp_path):
     write(tmp_path / "1.parquet", pa.table({"id7": [1]}))
     write(tmp_path / "2.parquet", pa.table({"ID7": [2]}))

@@ -133,7 +133,7 @@ static void print_tree(tn_buf *out, const tn_element *elements, size_t *at, int3
 
 static void print_mapping(tn_buf *out, const tn_leaf_source *source, size_t count)
 {
-    static const char *const casts[] = {"", "#i64", "#f64", "#f64", "#dec", "#null"};
+    static const char *const casts[] = {"", "#i64", "#f64", "#f64", "#dec", "#null", "#u64", "#us"};
 
     for (size_t l = 0; l < count; l++) {
         if (l != 0)
@@ -188,9 +188,13 @@ static void test_unify__schemas(void **state)
         {"a!:f64", "a?:i32", true, "a?:f64", "0[1]", "0#f64"},
         {"a!:f32", "a!:f64", true, "a!:f64", "0#f64", "0"},
         {"a!:f64", "a!:i64", true, NULL, "no widening", ""},
-        {"a!:u32", "a!:i64", true, NULL, "no widening", ""},
+        {"a!:u32", "a!:i64", true, "a!:i64", "0#u64", "0"},
+        {"a!:u32", "a!:i64", false, NULL, "--widen", ""},
+        {"a!:u32", "a!:i32", true, NULL, "no widening", ""},
         {"a!:i16", "a!:i32", true, "a!:i32", "0", "0"},
-        {"a!:ms", "a!:us", true, NULL, "no widening", ""},
+        {"a!:ms", "a!:us", true, "a!:us", "0#us", "0"},
+        {"a!:us", "a!:ms", true, "a!:us", "0", "0#us"},
+        {"a!:ms", "a!:us", false, NULL, "--widen", ""},
         {"a!:utf8", "a!:str", false, "a!:utf8", "0", "0"},
         {"a!:enum", "a!:str", false, "a!:str", "0", "0"},
         {"a!:bin", "a!:str", false, NULL, "different types", ""},
