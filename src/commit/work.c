@@ -140,22 +140,23 @@ void tn_work_close(tn_work *work)
 
 void tn_work_finish(tarn_cx *cx, tn_work *work)
 {
-    static const char *const own[] = {"lock", "changes", "undo"};
     tn_arena arena = {0};
     tn_entry *entries;
     size_t count = 0;
-    bool only_lock = true;
+    bool foreign = true;
 
     if (work->lock == NULL)
         return;
     tn_change_remove_empty(cx, work->store, work->changes);
     tn_change_remove_empty(cx, work->store, work->undo);
     if (tn_store_list(cx, work->store, work->path, &arena, &entries, &count) != TARN_OK)
-        only_lock = false;
-    for (size_t i = 0; i < count && only_lock; i++)
-        only_lock = tn_str_is(entries[i].name, own[0]);
-    /* While something is left the lock stays, too: it costs nothing. */
-    if (only_lock && tn_store_remove(cx, work->store, work->lock_path) == TARN_OK)
+        foreign = false;
+    for (size_t i = 0; i < count && foreign; i++)
+        foreign = tn_str_is(entries[i].name, "lock") ||
+                  (entries[i].stat.kind != TN_ENTRY_DIR && !tn_str_is(entries[i].name, "run.json"));
+    /* While something of ours is left (all else are directories) the lock stays, too: it costs
+     * nothing. Somebody's own files in there are no reason for it to. */
+    if (foreign && tn_store_remove(cx, work->store, work->lock_path) == TARN_OK)
         tn_change_remove_empty(cx, work->store, work->path);
     tn_cx_forget(cx);
     tn_arena_clear(&arena);

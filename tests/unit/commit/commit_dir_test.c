@@ -571,6 +571,22 @@ static void test_undo__keeps_the_run_for_another_try(void **state)
     table_close(&t);
 }
 
+static void test_commit__leaves_no_lock_among_files_of_others(void **state)
+{
+    struct table t;
+
+    (void)state;
+    table_open(&t);
+    assert_int_equal(mkdir(at(&t, ".t.tarn"), 0755), 0);
+    put(&t, ".t.tarn/notes.txt", "not ours");
+    make_plan(&t, "r1");
+    commit(&t);
+    assert_swapped(&t);
+    assert_true(has(&t, ".t.tarn/notes.txt"));
+    assert_false(has(&t, ".t.tarn/lock"));
+    table_close(&t);
+}
+
 /* The record of a swap that cannot be settled: its directory was replaced, its staging is gone. */
 static void leave_record(struct table *t, const char *directory)
 {
