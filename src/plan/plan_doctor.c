@@ -282,10 +282,29 @@ static void count_after(doctoring *d)
     out->name_node_bytes_after = tarn_doctor_name_node_bytes(out->blocks_after);
 }
 
+/* "2,304", as everything else that people read has it. */
+typedef struct grouped {
+    char text[32];
+} grouped;
+
+static const char *group_digits(grouped *out, uint64_t count)
+{
+    char *at = out->text + sizeof out->text - 1;
+
+    *at = '\0';
+    for (unsigned digits = 0; digits == 0 || count != 0; digits++, count /= 10) {
+        if (digits != 0 && digits % 3 == 0)
+            *--at = ',';
+        *--at = (char)('0' + count % 10);
+    }
+    return at;
+}
+
 static int find_small(doctoring *d)
 {
     const tn_merge_plan *merge = d->in->merge;
     uint64_t inputs = 0, outputs = 0;
+    grouped words[5];
     tn_str evidence, cure = {0};
     int rc = TARN_OK;
 
@@ -296,13 +315,14 @@ static int find_small(doctoring *d)
         outputs += merge->partitions[i].output_count;
     }
     TN_TRY(tn_arena_print(d->cx, d->arena, &evidence,
-                          "%llu of %llu files (%.0f%%) are fragments below %llu MiB, in %zu of "
-                          "%llu partitions; merged "
-                          "they are %llu",
-                          (unsigned long long)inputs, (unsigned long long)d->out->files,
+                          "%s of %s files (%.0f%%) are fragments below %llu MiB, in %s of %s "
+                          "partitions; merged they are %s",
+                          group_digits(&words[0], inputs), group_digits(&words[1], d->out->files),
                           100.0 * (double)inputs / (double)d->out->files,
-                          (unsigned long long)(d->in->small_bytes >> 20), merge->partition_count,
-                          (unsigned long long)d->out->partitions, (unsigned long long)outputs));
+                          (unsigned long long)(d->in->small_bytes >> 20),
+                          group_digits(&words[2], merge->partition_count),
+                          group_digits(&words[3], d->out->partitions),
+                          group_digits(&words[4], outputs)));
     TN_TRY(tn_arena_print(d->cx, d->arena, &cure, "tarn merge %.*s%s", TN_STR_ARG(d->quoted),
                           d->widen ? " --widen" : ""));
     for (size_t i = 0; i < merge->partition_count && merge->partition_count <= NAMED_MAX &&
