@@ -4,6 +4,7 @@
 #include "base/pool.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,16 +93,24 @@ static void *worker(void *arg)
 
 tn_pool *tn_pool_open(unsigned jobs)
 {
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     tn_pool *pool = calloc(1, sizeof *pool + (jobs - 1) * sizeof pool->thread[0]);
+    sigset_t all, before;
 
     if (pool == NULL)
         return NULL;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->idle, NULL);
+    /* Signals are for the threads of the program: a worker that took one would end the process. */
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&all, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     while (pool->threads < jobs - 1 &&
            pthread_create(&pool->thread[pool->threads], NULL, worker, pool) == 0)
         pool->threads++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (pool->threads < jobs - 1) {
         tn_pool_close(pool);
         return NULL;

@@ -1,6 +1,9 @@
 /* tn_parallel calls each index once, reports the first failure, and works inline. */
 #include "unit/test.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include "base/pool.h"
 
 static int mark(tarn_cx *cx, size_t i, void *arg)
@@ -51,5 +54,44 @@ static void test_pool__stops_on_cancel(void **state)
     (void)state;
     tarn_cx_cancel(cx);
     assert_fails(cx, TARN_E_CANCELLED, NULL, tn_parallel(cx, 10, mark, seen));
+    tarn_cx_close(cx);
+}
+
+typedef struct meeting {
+    pthread_barrier_t both;
+    pthread_t caller;
+    _Atomic int open_workers;
+} meeting;
+
+/* Two jobs that wait for each other are done by two threads. */
+static int meet(tarn_cx *cx, size_t i, void *arg)
+{
+    meeting *m = arg;
+    sigset_t now;
+
+    (void)cx;
+    (void)i;
+    pthread_barrier_wait(&m->both);
+    if (!pthread_equal(pthread_self(), m->caller)) {
+        pthread_sigmask(SIG_BLOCK, NULL, &now);
+        if (!sigismember(&now, SIGINT) || !sigismember(&now, SIGTERM))
+            atomic_fetch_add(&m->open_workers, 1);
+    }
+    return TARN_OK;
+}
+
+static void test_pool__workers_take_no_signals(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 2});
+    meeting m = {.caller = pthread_self()};
+    sigset_t now;
+
+    (void)state;
+    pthread_barrier_init(&m.both, NULL, 2);
+    assert_ok(cx, tn_parallel(cx, 2, meet, &m));
+    assert_int_equal(m.open_workers, 0);
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    assert_false(sigismember(&now, SIGINT));
+    pthread_barrier_destroy(&m.both);
     tarn_cx_close(cx);
 }
