@@ -3,6 +3,7 @@
  * I2: only the owner frees what is shared. */
 #include "base/context.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,7 @@ void tarn_cx_close(tarn_cx *cx)
 {
     if (cx == NULL || !cx->owner)
         return;
+    tn_cx_child_clear(cx);
     tn_pool_close(cx->pool);
     tn_budget_close(cx->budget);
     free(cx->cancel);
@@ -139,6 +141,24 @@ void tn_cx_child(tarn_cx *child, const tarn_cx *parent)
     child->cancel = parent->cancel;
     child->now_ms = parent->now_ms;
     child->now_arg = parent->now_arg;
+}
+
+void tn_cx_child_clear(tarn_cx *child)
+{
+    if (child->scratch != NULL)
+        child->scratch_clear(child->scratch);
+    free(child->scratch);
+    child->scratch = NULL;
+}
+
+void *tn_cx_scratch(tarn_cx *cx, size_t size, void (*clear)(void *))
+{
+    assert(cx->scratch == NULL || cx->scratch_clear == clear);
+    if (cx->scratch == NULL) {
+        cx->scratch = tn_calloc(cx, 1, size);
+        cx->scratch_clear = clear;
+    }
+    return cx->scratch;
 }
 
 int tn_cx_check(tarn_cx *cx)

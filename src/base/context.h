@@ -23,6 +23,8 @@ struct tarn_cx {
     void *now_arg;
     uint64_t id_state; /* of tn_cx_random; only the caller's thread draws from it */
     bool owner;        /* false for children */
+    void *scratch;     /* tn_cx_scratch */
+    void (*scratch_clear)(void *);
 };
 
 #define TN_TRY(expr)                                                                               \
@@ -47,6 +49,11 @@ void tn_cx_forget(tarn_cx *cx);
 
 /* A child for a worker: same limits, budget, cancel flag and clock; own error text; no pool. */
 void tn_cx_child(tarn_cx *child, const tarn_cx *parent);
+void tn_cx_child_clear(tarn_cx *child);
+/* Working memory that is dear to make and used by one thread at a time, such as the contexts of a
+ * compression library: `size` bytes, zeroed at first use and kept until the context ends, when
+ * `clear` is called on them. There is one kind per context. NULL with NOMEM in `cx`. */
+void *tn_cx_scratch(tarn_cx *cx, size_t size, void (*clear)(void *));
 /* TARN_E_CANCELLED with text when the caller asked to stop. Call it in loops over files, groups and
  * pages. */
 int tn_cx_check(tarn_cx *cx);

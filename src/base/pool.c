@@ -62,6 +62,7 @@ static void batch_work(batch *b)
         if (rc != TARN_OK)
             batch_fail(b, i, &child, rc);
     }
+    tn_cx_child_clear(&child);
 }
 
 static void *worker(void *arg)

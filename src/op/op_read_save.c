@@ -149,6 +149,7 @@ done:
 
         tn_cx_child(&child, cx);
         tn_store_remove(&child, store, part);
+        tn_cx_child_clear(&child);
     }
     tn_store_close(store);
     tn_arena_clear(&arena);

@@ -119,7 +119,6 @@ void tn_chunk_writer_close(tn_chunk_writer *w)
     tn_bounds_clear(&w->page_bounds);
     tn_bounds_clear(&w->bounds);
     tn_buf_clear(&w->hashes);
-    tn_zip_clear(&w->zip);
     tn_buf_clear(&w->body);
     tn_buf_clear(&w->packed);
     tn_buf_clear(&w->scratch);

@@ -200,13 +200,16 @@ static tn_values sample_of(const tn_leaf *leaf, tn_values values)
 static int measure(tarn_cx *cx, tn_chunk_writer *w, int32_t encoding, tn_values sample,
                    size_t *bytes)
 {
+    tn_zip *zip = tn_zip_of(cx);
     int rc = TARN_OK;
 
+    if (zip == NULL)
+        return TARN_E_NOMEM;
     tn_buf_reset(&w->body);
     tn_buf_reset(&w->packed);
     TN_TRY(tn_choice_encode(cx, &w->body, w->leaf, encoding, sample));
     if (w->options.codec != TN_CODEC_NONE)
-        TN_TRY(tn_zip_pack(cx, &w->zip, w->options.codec, w->options.level, tn_buf_view(&w->body),
+        TN_TRY(tn_zip_pack(cx, zip, w->options.codec, w->options.level, tn_buf_view(&w->body),
                            &w->packed));
     TN_TRY(tn_buf_check(cx, &w->packed));
     *bytes = w->options.codec == TN_CODEC_NONE ? w->body.len : w->packed.len;

@@ -131,8 +131,11 @@ int tn_write_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_
                 TN_STR_ARG(w->leaf->dotted), w->body.len, TN_PARQUET_PAGE_BYTES_MAX);
     header->compressed = w->options.codec != TN_CODEC_NONE;
     if (header->compressed && !(v2 && plain.len == 0)) {
+        tn_zip *zip = tn_zip_of(cx);
+
+        TN_TRY(zip != NULL ? TARN_OK : TARN_E_NOMEM);
         tn_buf_reset(&w->packed);
-        TN_TRY(tn_zip_pack(cx, &w->zip, w->options.codec, w->options.level, plain, &w->packed));
+        TN_TRY(tn_zip_pack(cx, zip, w->options.codec, w->options.level, plain, &w->packed));
         TN_TRY(tn_buf_check(cx, &w->packed));
         stored = tn_buf_view(&w->packed);
     }

@@ -63,7 +63,6 @@ struct tn_chunk_writer {
     uint64_t filter_bytes;
     tn_buf hashes; /* uint64_t of plain values, for the bloom filter */
 
-    tn_zip zip;
     tn_buf body, packed, scratch, views, header;
     struct tn_budget *budget; /* borrowed: where reserved_bytes were taken */
     uint64_t reserved_bytes;

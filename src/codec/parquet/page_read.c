@@ -11,6 +11,8 @@
 #include <libdeflate.h>
 #include <string.h>
 
+#include "codec/zip/zip.h"
+
 enum { HEADER_BYTES_FIRST = 256 };
 
 int tn_page_fail(tarn_cx *cx, int status, const tn_page_reader *reader, int64_t number, uint64_t at)
@@ -57,7 +59,6 @@ done:
 void tn_page_reader_clear(tn_page_reader *reader)
 {
     tn_arena_clear(&reader->arena);
-    tn_zip_clear(&reader->zip);
     *reader = (tn_page_reader){0};
 }
 
@@ -218,8 +219,11 @@ static int unpack(tarn_cx *cx, tn_page_reader *r, const uint8_t *body, tn_page *
     const tn_page_header *h = &r->header;
     size_t levels = h->type == TN_PAGE_DATA_V2 ? (size_t)h->def_bytes + (size_t)h->rep_bytes : 0;
     size_t len = (size_t)h->uncompressed_bytes, packed = (size_t)h->compressed_bytes - levels;
+    tn_zip *zip = tn_zip_of(cx);
     int rc = TARN_OK;
 
+    if (zip == NULL)
+        return TARN_E_NOMEM;
     if (len - levels > plain_bytes_max(r->meta->codec, packed))
         TN_FAIL(TARN_E_CORRUPT, "%zu bytes of %s cannot unpack to %zu", packed,
                 tn_codec_name(r->meta->codec), len - levels);
@@ -227,8 +231,7 @@ static int unpack(tarn_cx *cx, tn_page_reader *r, const uint8_t *body, tn_page *
     if (levels != 0)
         memcpy(page->plain.data, body, levels);
     if (packed != 0)
-        TN_TRY(tn_zip_unpack(cx, &r->zip, r->meta->codec,
-                             (tn_str){(const char *)body + levels, packed},
+        TN_TRY(tn_zip_unpack(cx, zip, r->meta->codec, (tn_str){(const char *)body + levels, packed},
                              page->plain.data + levels, len - levels));
     else if (len != levels)
         TN_FAIL(TARN_E_CORRUPT, "no bytes that should unpack to %zu", len - levels);

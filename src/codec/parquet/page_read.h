@@ -10,7 +10,6 @@
 
 #include "codec/parquet/file.h"
 #include "codec/parquet/lease.h"
-#include "codec/zip/zip.h"
 
 typedef struct tn_page_reader {
     const tn_parquet *file;
@@ -24,7 +23,6 @@ typedef struct tn_page_reader {
     bool ready;     /* `header` was read, its body not passed yet */
     tn_page_header header;
     tn_arena arena; /* of what `header` points to */
-    tn_zip zip;
 } tn_page_reader;
 
 /* A body in plain form. */

@@ -318,3 +318,13 @@ int tn_zip_pack(tarn_cx *cx, tn_zip *zip, int32_t codec, int level, tn_str plain
     out->len += made;
     return TARN_OK;
 }
+
+static void clear_scratch(void *scratch)
+{
+    tn_zip_clear(scratch);
+}
+
+tn_zip *tn_zip_of(tarn_cx *cx)
+{
+    return tn_cx_scratch(cx, sizeof(tn_zip), clear_scratch);
+}

@@ -16,6 +16,8 @@ typedef struct tn_zip {
 } tn_zip;
 
 void tn_zip_clear(tn_zip *zip);
+/* The one of this context's thread, kept between pages and files; NULL with NOMEM in `cx`. */
+tn_zip *tn_zip_of(tarn_cx *cx);
 /* Exactly out_len bytes into `out`, or CORRUPT. GZIP may have several members; LZ4 (5) is Hadoop's
  * framing, else raw. */
 int tn_zip_unpack(tarn_cx *cx, tn_zip *zip, int32_t codec, tn_str packed, void *out,

@@ -111,3 +111,29 @@ static void test_budget__is_boundless_without_one(void **state)
     assert_true(tn_budget_try(&bare, UINT64_MAX));
     tn_budget_give(&bare, 5);
 }
+
+static void count_clear(void *scratch)
+{
+    ++**(int **)scratch;
+}
+
+static void test_context__scratch_is_made_once_and_cleared_with_its_context(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+    tarn_cx child;
+    int cleared = 0;
+    int **scratch;
+
+    (void)state;
+    tn_cx_child(&child, cx);
+    scratch = tn_cx_scratch(&child, sizeof *scratch, count_clear);
+    assert_null(*scratch);
+    *scratch = &cleared;
+    assert_ptr_equal(tn_cx_scratch(&child, sizeof *scratch, count_clear), scratch);
+    tn_cx_child_clear(&child);
+    assert_int_equal(cleared, 1);
+    scratch = tn_cx_scratch(cx, sizeof *scratch, count_clear);
+    *scratch = &cleared;
+    tarn_cx_close(cx);
+    assert_int_equal(cleared, 2);
+}
