@@ -371,7 +371,7 @@ static int eval_dictionary(tarn_cx *cx, const tn_filter_node *node, const tn_fil
 
         if (truth[i] == TN_UNKNOWN)
             continue;
-        index = tn_rows_index(column->type.index, where.array, where.at + i);
+        index = tn_rows_integer(column->type.index, where.array, where.at + i);
         if (index < 0 || (size_t)index >= count)
             TN_FAIL(TARN_E_CORRUPT, "column \"%.*s\": dictionary index %lld of %zu entries",
                     TN_STR_ARG(column->dotted), (long long)index, count);

@@ -40,7 +40,7 @@ tn_str tn_rows_bytes(const tn_type *type, const struct ArrowArray *array, int64_
     }
 }
 
-int64_t tn_rows_index(enum tn_type_kind kind, const struct ArrowArray *array, int64_t at)
+int64_t tn_rows_integer(enum tn_type_kind kind, const struct ArrowArray *array, int64_t at)
 {
     const void *data = array->buffers[1];
 
@@ -50,6 +50,7 @@ int64_t tn_rows_index(enum tn_type_kind kind, const struct ArrowArray *array, in
     case TN_TYPE_INT16:
         return ((const int16_t *)data)[at];
     case TN_TYPE_INT32:
+    case TN_TYPE_TIME32:
         return ((const int32_t *)data)[at];
     case TN_TYPE_UINT8:
         return ((const uint8_t *)data)[at];

@@ -16,8 +16,9 @@ static inline bool tn_rows_is_null(const struct ArrowArray *array, int64_t at)
 double tn_half_get(uint16_t bits);
 /* Bytes of value `at` of a text, binary or fixed binary array. */
 tn_str tn_rows_bytes(const tn_type *type, const struct ArrowArray *array, int64_t at);
-/* Value `at` of an array of indices of the kind. */
-int64_t tn_rows_index(enum tn_type_kind kind, const struct ArrowArray *array, int64_t at);
+/* Value `at` of an array of integers, indices or times of the kind; the array's offset is the
+ * caller's to add. */
+int64_t tn_rows_integer(enum tn_type_kind kind, const struct ArrowArray *array, int64_t at);
 /* First element and count of the list at `at`, without the child's offset. */
 void tn_rows_list(const tn_type *type, const struct ArrowArray *array, int64_t at, int64_t *first,
                   int64_t *count);

@@ -45,27 +45,6 @@ done:
     return rc;
 }
 
-static int64_t int_at(enum tn_type_kind kind, const void *data, int64_t at)
-{
-    switch (kind) {
-    case TN_TYPE_INT8:
-        return ((const int8_t *)data)[at];
-    case TN_TYPE_INT16:
-        return ((const int16_t *)data)[at];
-    case TN_TYPE_UINT8:
-        return ((const uint8_t *)data)[at];
-    case TN_TYPE_UINT16:
-        return ((const uint16_t *)data)[at];
-    case TN_TYPE_UINT32:
-        return ((const uint32_t *)data)[at];
-    case TN_TYPE_INT32:
-    case TN_TYPE_TIME32:
-        return ((const int32_t *)data)[at];
-    default:
-        return ((const int64_t *)data)[at];
-    }
-}
-
 /* Widening never makes a value larger than its type, so the low bytes are the value. */
 static int cast_int(tarn_cx *cx, const pair *p, const struct ArrowArray *array,
                     struct ArrowArray *out)
@@ -77,7 +56,7 @@ static int cast_int(tarn_cx *cx, const pair *p, const struct ArrowArray *array,
     TN_TRY(start(cx, array, 2, out));
     TN_TRY(make_buffer(cx, out, 1, width * (size_t)array->length, &to));
     for (int64_t i = 0; i < array->length; i++) {
-        int64_t value = int_at(p->from_type.kind, array->buffers[1], array->offset + i);
+        int64_t value = tn_rows_integer(p->from_type.kind, array, array->offset + i);
 
         memcpy(to + (size_t)i * width, &value, width);
     }
@@ -101,7 +80,7 @@ static double number_at(const pair *p, const struct ArrowArray *array, int64_t a
         *exact = value < 18446744073709551616.0 && (uint64_t)value == ((const uint64_t *)data)[at];
         return value;
     default: {
-        int64_t whole = int_at(p->from_type.kind, data, at);
+        int64_t whole = tn_rows_integer(p->from_type.kind, array, at);
 
         value = (double)whole;
         *exact = value < 9223372036854775808.0 && (int64_t)value == whole;
@@ -197,7 +176,7 @@ static int cast_unit(tarn_cx *cx, const pair *p, const struct ArrowArray *array,
 
         if (tn_rows_is_null(array, array->offset + i))
             continue;
-        value = int_at(p->from_type.kind, array->buffers[1], array->offset + i);
+        value = tn_rows_integer(p->from_type.kind, array, array->offset + i);
         if (__builtin_mul_overflow(value, factor, &value))
             TN_FAIL(TARN_E_UNSUPPORTED,
                     "column \"%s\": a time does not fit the finer unit of other files; read the "
@@ -258,7 +237,7 @@ static int cast_dictionary(tarn_cx *cx, const pair *p, struct ArrowArray *array,
 
         take[i] = tn_rows_is_null(array, at)
                       ? -1
-                      : values->offset + tn_rows_index(p->from_type.index, array, at);
+                      : values->offset + tn_rows_integer(p->from_type.index, array, at);
         if (take[i] >= values->offset + values->length)
             TN_FAIL(TARN_E_CORRUPT, "column \"%s\": a dictionary index is out of range",
                     p->to->name);

@@ -145,7 +145,7 @@ static int put_column(tarn_cx *cx, const tn_csv_writer *writer, const struct Arr
         return TARN_OK;
     if (of->type.dictionary) {
         const struct ArrowArray *values = array->dictionary;
-        int64_t index = tn_rows_index(of->type.index, array, at);
+        int64_t index = tn_rows_integer(of->type.index, array, at);
 
         if (index < 0 || index >= values->length || of->type.kind >= TN_TYPE_LIST)
             return put_json(cx, writer, batch, column, row, out);

@@ -253,7 +253,7 @@ static void put_null(tn_buf *out)
 static void put_entry(const node *n, const struct ArrowArray *array, int64_t at, tn_buf *out)
 {
     const struct ArrowArray *values = array->dictionary;
-    int64_t index = tn_rows_index(n->of.type.index, array, at);
+    int64_t index = tn_rows_integer(n->of.type.index, array, at);
     node plain = *n;
 
     plain.of.type.dictionary = false;
