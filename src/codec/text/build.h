@@ -1,0 +1,38 @@
+/* Columns under construction from text: values are parsed by the type of their column, nested ones
+ * are built child by child. What text readers (CSV, NDJSON) share. One thread. */
+#ifndef TN_TEXT_BUILD_H
+#define TN_TEXT_BUILD_H
+
+#include "base/str.h"
+#include "batch/array.h"
+#include "batch/field.h"
+
+typedef struct tn_build tn_build;
+
+/* For a struct schema, borrowed until close. UNSUPPORTED names a type that text cannot give. */
+int tn_build_open(tarn_cx *cx, const struct ArrowSchema *schema, tn_build **out);
+void tn_build_close(tn_build *build);
+/* The builder of child `i` of a struct, of a list's element (0), of a map's key (0) and value (1).
+ * Borrowed. */
+tn_build *tn_build_child(tn_build *build, size_t i);
+const struct ArrowSchema *tn_build_schema(const tn_build *build);
+/* Appends one value to a column (or child). Text is parsed by the type: integers within range,
+ * floats (NaN, Infinity), booleans true/false, dates and timestamps as batch/moment.h reads them,
+ * decimals exactly, base64 for binary, UUIDs. *why: NULL, or the reason (static or kept by the
+ * builder until the next call) why it does not fit, and nothing was appended. */
+int tn_build_text(tarn_cx *cx, tn_build *column, tn_str text, const char **why);
+int tn_build_bool(tarn_cx *cx, tn_build *column, bool value, const char **why);
+/* A null. *why where the column is not nullable. */
+int tn_build_null(tarn_cx *cx, tn_build *column, const char **why);
+/* A struct whose children have each got their value; a list or map of `count` elements that its
+ * children have got. */
+int tn_build_nested(tarn_cx *cx, tn_build *column, int64_t count);
+/* Rows complete so far, and back to `rows` rows: a bad row is dropped with all it appended. */
+int64_t tn_build_rows(const tn_build *build);
+int tn_build_truncate(tarn_cx *cx, tn_build *build, int64_t rows);
+/* Bytes held. */
+uint64_t tn_build_bytes(const tn_build *build);
+/* Hands out what was built as a struct array and starts anew. */
+int tn_build_finish(tarn_cx *cx, tn_build *build, struct ArrowArray *out);
+
+#endif

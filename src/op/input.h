@@ -1,0 +1,28 @@
+/* Input files of a write as one stream of rows: Parquet files and directories of them, CSV and
+ * NDJSON, packed by gzip or zstd or not, standard input, globs; filtered and projected. */
+#ifndef TN_OP_INPUT_H
+#define TN_OP_INPUT_H
+
+#include "exec/exec_input.h"
+#include "io/store.h"
+#include "tarn/batch.h"
+
+typedef struct tn_input_options {
+    const char *const *paths; /* as typed: a file, a directory, a glob (* ? [] **), "-" for standard
+                                 input; a name that exists is never taken for a glob */
+    size_t path_count;
+    enum tn_input_format format;
+    tn_text_read_options text;  /* schema, rejects */
+    const char *where;          /* as of `read`; NULL: every row */
+    const char *const *columns; /* as of `read`; NULL: all */
+    size_t column_count;
+    bool int96_micros;
+} tn_input_options;
+
+/* Opens them and unifies their schemas (batch/unify.h): the stream's schema holds all columns, and
+ * rows come in the order of the inputs as given (globs and directories sorted by path). Text inputs
+ * without a schema: their samples are unified first. NOTFOUND: a path or glob with nothing behind
+ * it. *out is the caller's to release, before cx is closed; options are borrowed until then. */
+int tn_input_open(tarn_cx *cx, const tn_input_options *options, struct ArrowArrayStream *out);
+
+#endif
