@@ -15,7 +15,7 @@ say() { printf '== %s\n' "$*"; }
 die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libzstd-dev libsnappy-dev liblz4-dev
-    libdeflate-dev libbrotli-dev libjansson-dev libxxhash-dev"
+    libdeflate-dev zlib1g-dev libbrotli-dev libjansson-dev libxxhash-dev"
 test_packages="libcmocka-dev binutils dpkg-dev file clang libclang-rt-14-dev libfuzzer-14-dev python3 python3-venv
     util-linux"
 
