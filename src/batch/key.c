@@ -9,6 +9,7 @@
 #include "batch/moment.h"
 
 #define HIVE_NULL        "__HIVE_DEFAULT_PARTITION__"
+#define HALF_COPIED      "._COPYING_"
 #define SHOWN_BYTES      40
 #define MILLIS_OF_DAY    86400000
 #define MOMENT_TIME_MARK 'T'
@@ -134,6 +135,11 @@ int tn_key_level(tarn_cx *cx, tn_buf *out, tn_str column, tn_str value)
                 TN_STR_ARG(column), (int)(value.len > SHOWN_BYTES ? SHOWN_BYTES : value.len),
                 value.ptr, value.len > SHOWN_BYTES ? "..." : "", out->len - start,
                 TN_KEY_LEVEL_BYTES_MAX);
+    if (tn_str_ends(value, TN_STR(HALF_COPIED)))
+        TN_FAIL(TARN_E_INVALID,
+                "column \"%.*s\": readers pass over names that end in \"" HALF_COPIED
+                "\", as that of the value \"%.*s\" would",
+                TN_STR_ARG(column), TN_STR_ARG(value));
 done:
     return rc;
 }

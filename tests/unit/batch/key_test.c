@@ -82,6 +82,9 @@ static void test_key__refuses_names_no_directory_has(void **state)
     memset(value, '/', sizeof value);
     assert_fails(cx, TARN_E_INVALID, "302 bytes",
                  tn_key_level(cx, &out, TN_STR("k"), (tn_str){value, 100}));
+    tn_buf_reset(&out);
+    assert_fails(cx, TARN_E_INVALID, "\"x._COPYING_\"",
+                 tn_key_level(cx, &out, TN_STR("k"), TN_STR("x._COPYING_")));
     tn_buf_clear(&out);
     tarn_cx_close(cx);
 }
