@@ -37,10 +37,11 @@ typedef struct tarn_merge_options {
     const char *codec;     /* "keep" (NULL), "zstd", "snappy", "gzip", "brotli", "lz4", "none" */
     int level;             /* of the codec; 0: its default */
     const char *sort_by;   /* "a, b desc, c nulls last"; NULL: rows keep their order */
-    bool widen;            /* unify int32 with int64 or double, float with double, … */
-    bool crc;              /* write page checksums */
-    bool times_now;        /* do not put times back */
-    bool dry_run;          /* plan only: the report tells what would be done */
+    bool encode;    /* decode and encode all values, where chunks could be joined as they are */
+    bool widen;     /* unify int32 with int64 or double, float with double, … */
+    bool crc;       /* write page checksums */
+    bool times_now; /* do not put times back */
+    bool dry_run;   /* plan only: the report tells what would be done */
     enum tarn_merge_verify verify;
     int64_t keep_old_ms;   /* how long replaced files stay for tarn_merge_undo; 0: not */
     int64_t quiet_ms;      /* leave partitions alone that changed within this time; 0: off */
@@ -88,6 +89,29 @@ typedef struct tarn_merge_note {
     const char *text;
 } tarn_merge_note;
 
+/* How column chunks of inputs become those of a merged file, from the cheapest to the dearest. */
+enum tarn_merge_way {
+    TARN_WAY_COPY = 0, /* compressed pages as they are */
+    TARN_WAY_SEQUENCE, /* a dictionary of unique values becomes a page of plain ones */
+    TARN_WAY_REMAP,    /* dictionary indices are written again under one dictionary */
+    TARN_WAY_REPACK,   /* tiny pages are joined, their values untouched */
+    TARN_WAY_ENCODE,   /* values are decoded and encoded */
+    TARN_WAY_COUNT
+};
+
+/* One column of the merged files, over all of them. */
+typedef struct tarn_merge_column {
+    const char *name; /* dotted */
+    size_t name_len;
+    enum tarn_merge_way intended; /* the cheapest that a plan allowed */
+    const char *why;              /* what the plan saw against copying; "": nothing */
+    /* Done, as far as the partitions are: input chunks by the dearest way that was taken for them,
+     * the compressed bytes of their pages, and the first reason for it, or "". */
+    uint64_t chunks[TARN_WAY_COUNT];
+    uint64_t bytes[TARN_WAY_COUNT];
+    const char *reasons[TARN_WAY_COUNT];
+} tarn_merge_column;
+
 typedef struct tarn_merge_report {
     const char *root;
     size_t root_len;
@@ -96,6 +120,8 @@ typedef struct tarn_merge_report {
     size_t partition_count;
     tarn_merge_note *notes;
     size_t note_count;
+    tarn_merge_column *columns; /* in the order in which files name them first */
+    size_t column_count;
     uint64_t partitions_seen;
     uint64_t files_before, files_after; /* data files of the directory (of the partitions asked) */
     uint64_t bytes_before, bytes_after;

@@ -8,11 +8,14 @@
 
 struct values {
     const char *after;
+    bool explain;
 };
 
 static const struct cmd_option options[] = {
     CMD_TEXT(struct values, after, "after", 0, "CMD",
              "run for each changed partition, which is $1 and TARN_PARTITION"),
+    CMD_FLAG(struct values, explain, "explain", 0,
+             "say of each column how it was to be made, how it was, and why"),
     {0}};
 
 /* The result files as one text, a newline between them; NULL after a message. */
@@ -60,7 +63,7 @@ static int run(struct cmd_call *call)
     free(results);
     if (rc != TARN_OK)
         return cmd_end(call, rc);
-    exit_code = merge_print_report(call, report, "commit");
+    exit_code = merge_print_report(call, report, "commit", values->explain);
     tarn_merge_report_close(report);
     return exit_code;
 }

@@ -16,7 +16,7 @@ struct values {
     int64_t keep_old_ms, quiet_ms, time_limit_ms;
     const char *small, *codec, *sort_by, *after, *output;
     int verify, times;
-    bool widen, crc, undo, plan_only;
+    bool widen, crc, undo, plan_only, encode, explain;
 };
 
 static const char *const verifies[] = {"rows", "content", NULL};
@@ -37,6 +37,10 @@ static const struct cmd_option options[] = {
              "keep, zstd, snappy, gzip, brotli, lz4 or none (keep)"),
     CMD_COUNT(struct values, level, "level", 0,
               "of the codec: zstd 1 to 22, gzip 1 to 12, brotli 1 to 11 (its default)"),
+    CMD_FLAG(struct values, encode, "encode", 0,
+             "decode and encode all values; else column chunks are joined as they are"),
+    CMD_FLAG(struct values, explain, "explain", 0,
+             "say of each column how it was to be made, how it was, and why"),
     CMD_TEXT(struct values, sort_by, "sort-by", 0, "A, B desc",
              "sort the rows of each merged file; else they keep their order"),
     CMD_FLAG(struct values, widen, "widen", 0,
@@ -124,6 +128,7 @@ static int run(struct cmd_call *call)
         .codec = values->codec,
         .level = values->level < INT_MAX ? (int)values->level : INT_MAX,
         .sort_by = values->sort_by,
+        .encode = values->encode,
         .widen = values->widen,
         .crc = values->crc,
         .times_now = values->times == 1,
@@ -159,7 +164,7 @@ static int run(struct cmd_call *call)
     out_progress_end(call->out);
     if (rc != TARN_OK)
         return cmd_end(call, rc);
-    exit_code = merge_print_report(call, report, values->undo ? "undo" : "merge");
+    exit_code = merge_print_report(call, report, values->undo ? "undo" : "merge", values->explain);
     tarn_merge_report_close(report);
     return exit_code;
 }
@@ -185,6 +190,11 @@ const struct cmd cmd_merge = {
         "through a journal that renames file by file: meanwhile, and after a crash until the next "
         "run, readers may see too few rows, never a row twice. docs/merge.md tells it moment by "
         "moment.\n\n"
+        "Small row groups become large ones without their values being decoded, where that can be: "
+        "compressed pages are copied, dictionaries joined and their indices written again, tiny "
+        "pages packed together. What is left is decoded and encoded; --explain tells of each "
+        "column how it went and why, --encode does it for all. --sort-by, --level and --widen "
+        "(for the columns it changes) encode, too.\n\n"
         "Columns are unified by name: order, nullability and missing columns may differ. What "
         "cannot be unified stays apart and is reported. With --sort-by each merged file is sorted; "
         "its largest column must fit --memory.\n\n"
@@ -194,6 +204,8 @@ const struct cmd cmd_merge = {
                "tarn merge --dry-run /data/events\n"
                "# do it, and be able to go back for a day\n"
                "tarn merge --keep-old 1d /data/events\n"
+               "# how each column would be made\n"
+               "tarn merge --dry-run --explain /data/events\n"
                "# only some days, with whole rows compared before the swap\n"
                "tarn merge --partition dt=2024-05-12 --verify content /data/events",
     .options = options,

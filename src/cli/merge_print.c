@@ -59,6 +59,29 @@ static void json_totals(struct out_json *json, const tarn_merge_report *report)
     out_json_text(json, "stopped", report->stopped);
 }
 
+static const char *const ways[TARN_WAY_COUNT] = {"copy", "sequence", "remap", "repack", "encode"};
+
+static void json_column(struct out_json *json, const tarn_merge_column *column)
+{
+    out_json_object(json, NULL);
+    out_json_name(json, "name", column->name, column->name_len);
+    out_json_text(json, "intended", ways[column->intended]);
+    out_json_text(json, "why", column->why);
+    out_json_array(json, "done");
+    for (int way = 0; way < TARN_WAY_COUNT; way++) {
+        if (column->chunks[way] == 0 && column->bytes[way] == 0)
+            continue;
+        out_json_object(json, NULL);
+        out_json_text(json, "way", ways[way]);
+        out_json_u64(json, "chunks", column->chunks[way]);
+        out_json_u64(json, "bytes", column->bytes[way]);
+        out_json_text(json, "why", column->reasons[way]);
+        out_json_object_end(json);
+    }
+    out_json_array_end(json);
+    out_json_object_end(json);
+}
+
 static void print_json(struct out *out, const tarn_merge_report *report)
 {
     struct out_json json = out_json_open(out, "merge.report", 1);
@@ -67,6 +90,10 @@ static void print_json(struct out *out, const tarn_merge_report *report)
     out_json_array(&json, "partitions");
     for (size_t i = 0; i < report->partition_count; i++)
         json_partition(&json, &report->partitions[i]);
+    out_json_array_end(&json);
+    out_json_array(&json, "columns");
+    for (size_t i = 0; i < report->column_count; i++)
+        json_column(&json, &report->columns[i]);
     out_json_array_end(&json);
     out_json_array(&json, "notes");
     for (size_t i = 0; i < report->note_count; i++) {
@@ -119,6 +146,53 @@ static void print_partitions(struct out *out, const tarn_merge_report *report)
     out_table_close(table);
     if (shown < report->partition_count)
         out_text(out, "… and %zu more\n", report->partition_count - shown);
+}
+
+/* The reason given, else the other. */
+static void cell_why(struct out_table *table, const char *first, const char *second)
+{
+    if (first[0] != '\0')
+        out_cell(table, "%s", first);
+    else
+        out_cell(table, "%s", second);
+}
+
+/* A line per column and way; of a dry run, what is intended. */
+static void print_columns(struct out *out, const tarn_merge_report *report)
+{
+    static const struct out_column columns[] = {{"column", false}, {"intended", false},
+                                                {"done", false},   {"chunks", true},
+                                                {"bytes", true},   {"why", false}};
+    struct out_table *table;
+
+    if (report->column_count == 0)
+        return;
+    table = out_table_open(out, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < report->column_count; i++) {
+        const tarn_merge_column *column = &report->columns[i];
+        bool any = false;
+
+        for (int way = 0; way < TARN_WAY_COUNT; way++) {
+            if (column->chunks[way] == 0 && column->bytes[way] == 0)
+                continue;
+            any = true;
+            cell_path(table, column->name, column->name_len);
+            out_cell(table, "%s", ways[column->intended]);
+            out_cell(table, "%s", ways[way]);
+            out_cell_count(table, column->chunks[way]);
+            out_cell_size(table, column->bytes[way]);
+            cell_why(table, column->reasons[way], way == TARN_WAY_ENCODE ? column->why : "");
+        }
+        if (any)
+            continue;
+        cell_path(table, column->name, column->name_len);
+        out_cell(table, "%s", ways[column->intended]);
+        out_cell(table, "-");
+        out_cell(table, "-");
+        out_cell(table, "-");
+        out_cell(table, "%s", column->why);
+    }
+    out_table_close(table);
 }
 
 static void print_reasons(struct out *out, const tarn_merge_report *report)
@@ -197,12 +271,15 @@ static void print_summary(struct out *out, const tarn_merge_report *report, cons
         out_text(out, "stopped: %s\n", report->stopped);
 }
 
-int merge_print_report(struct cmd_call *call, const tarn_merge_report *report, const char *verb)
+int merge_print_report(struct cmd_call *call, const tarn_merge_report *report, const char *verb,
+                       bool explain)
 {
     if (call->common.json) {
         print_json(call->out, report);
     } else {
         print_partitions(call->out, report);
+        if (explain)
+            print_columns(call->out, report);
         print_reasons(call->out, report);
         print_summary(call->out, report, verb);
     }

@@ -15,7 +15,7 @@ int tn_exec_task(tarn_cx *cx, tn_store *store, const tn_task *task,
     switch (task->kind) {
     case TN_TASK_REWRITE:
         made.output = task->rewrite.output;
-        made.status = tn_exec_rewrite(cx, store, &task->rewrite, &made);
+        made.status = tn_exec_rewrite(cx, store, &task->rewrite, arena, &made);
         break;
     default:
         made.status = tn_fail(cx, TARN_E_UNSUPPORTED, "task %u: unknown kind %d", task->number,

@@ -16,6 +16,7 @@ int tn_exec_task(tarn_cx *cx, tn_store *store, const tn_task *task,
                  tn_arena *arena, tn_result *result);
 
 /* exec_rewrite.c */
-int tn_exec_rewrite(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task, tn_result *result);
+int tn_exec_rewrite(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task, tn_arena *arena,
+                    tn_result *result);
 
 #endif

@@ -13,6 +13,7 @@
 #include "codec/parquet/arrow.h"
 #include "exec/exec.h"
 #include "exec/rewrite.h"
+#include "exec/rewrite_join.h"
 
 #define TN_PAGE_BYTES       (1ull << 20)
 #define TN_DICTIONARY_BYTES (1ull << 20)
@@ -60,49 +61,24 @@ typedef struct leaf_work {
     int64_t rows; /* of the row group, to be met by each chunk */
 } leaf_work;
 
-typedef struct leaf_sink {
-    tn_rewrite *r;
-    size_t leaf;
-} leaf_sink;
-
-static int take_batch(tarn_cx *cx, void *arg, const tn_leaf_batch *batch)
-{
-    leaf_sink *sink = arg;
-    tn_rewrite *r = sink->r;
-    int rc = TARN_OK;
-
-    if (r->hashes != NULL)
-        TN_TRY(tn_leaf_hash_add(cx, &r->hashes[sink->leaf], &r->schema.leaves[sink->leaf], batch));
-    TN_TRY(tn_chunk_writer_add(cx, r->chunks[sink->leaf], batch));
-done:
-    return rc;
-}
-
 static int open_leaf(tarn_cx *cx, size_t leaf, void *arg)
 {
     leaf_work *work = arg;
-    tn_chunk_options options = tn_rewrite_chunk_options(cx, work->r, leaf);
 
-    return tn_chunk_writer_open(cx, &work->r->schema.leaves[leaf], &options,
-                                &work->r->chunks[leaf]);
+    return tn_rewrite_leaf_open(cx, work->r, leaf);
 }
 
 static int work_leaf(tarn_cx *cx, size_t leaf, void *arg)
 {
     leaf_work *work = arg;
-    tn_rewrite *r = work->r;
     const tn_wave *wave = work->wave;
-    leaf_sink sink = {r, leaf};
     int rc = TARN_OK;
 
     for (size_t i = 0; i < wave->segment_count; i++) {
-        const tn_loaded *loaded = &wave->loaded[wave->of_segment[i]];
-
         TN_TRY(tn_cx_check(cx));
         if (wave->segments[i].rows != 0)
-            TN_TRY(tn_leaf_map_segment(cx, r->store, &r->maps[leaf],
-                                       &r->task->mappings[loaded->input->mapping][leaf], loaded,
-                                       &wave->segments[i], take_batch, &sink));
+            TN_TRY(tn_rewrite_leaf_segment(cx, work->r, leaf, &wave->loaded[wave->of_segment[i]],
+                                           &wave->segments[i]));
     }
 done:
     return rc;
@@ -111,18 +87,8 @@ done:
 static int finish_leaf(tarn_cx *cx, size_t leaf, void *arg)
 {
     leaf_work *work = arg;
-    tn_rewrite *r = work->r;
-    int rc = TARN_OK;
 
-    TN_TRY(tn_chunk_writer_finish(cx, r->chunks[leaf], &r->encoded[leaf]));
-    if (r->encoded[leaf].rows != work->rows)
-        TN_FAIL(TARN_E_CORRUPT,
-                "column \"%.*s\": %" PRId64 " rows where the row group has %" PRId64,
-                TN_STR_ARG(r->schema.leaves[leaf].dotted), r->encoded[leaf].rows, work->rows);
-    tn_chunk_writer_close(r->chunks[leaf]);
-    r->chunks[leaf] = NULL;
-done:
-    return rc;
+    return tn_rewrite_leaf_finish(cx, work->r, leaf, work->rows);
 }
 
 static void count_read(tn_rewrite *r, const tn_wave *wave)
@@ -169,10 +135,14 @@ static int open_schema(tarn_cx *cx, tn_rewrite *r)
                 r->schema.leaf_count);
     r->maps = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->maps);
     r->chunks = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->chunks);
+    r->joins = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->joins);
+    r->counts = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->counts);
     r->encoded = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->encoded);
     r->plain_bytes = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->plain_bytes);
-    if (r->maps == NULL || r->chunks == NULL || r->encoded == NULL || r->plain_bytes == NULL)
+    if (r->maps == NULL || r->chunks == NULL || r->joins == NULL || r->counts == NULL ||
+        r->encoded == NULL || r->plain_bytes == NULL)
         return TARN_E_NOMEM;
+    r->ready = true;
     for (size_t i = 0; i < task->key_count; i++)
         if (tn_str_is(task->key_names[i], "ARROW:schema"))
             TN_TRY(tn_arrow_dictionary_leaves(cx, task->key_values[i], &r->schema, r->plain_bytes));
@@ -219,9 +189,9 @@ done:
 
 static void rewrite_clear(tn_rewrite *r)
 {
-    for (size_t l = 0; r->chunks != NULL && r->encoded != NULL && l < r->task->leaf_count; l++) {
+    for (size_t l = 0; r->ready && l < r->task->leaf_count; l++) {
         tn_leaf_map_clear(&r->maps[l]);
-        tn_chunk_writer_close(r->chunks[l]);
+        tn_rewrite_leaf_close(r, l);
         tn_encoded_chunk_clear(&r->encoded[l]);
     }
     for (size_t l = 0; r->hashes != NULL && l < r->task->leaf_count; l++)
@@ -243,7 +213,8 @@ done:
     return rc;
 }
 
-int tn_exec_rewrite(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task, tn_result *result)
+int tn_exec_rewrite(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task, tn_arena *arena,
+                    tn_result *result)
 {
     tn_rewrite r = {.store = store, .task = task};
     int rc = TARN_OK;
@@ -265,6 +236,7 @@ int tn_exec_rewrite(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task, t
     result->hash_in = r.hash_in;
     result->hashed = task->hash;
     TN_TRY(tn_rewrite_verify(cx, &r, result));
+    TN_TRY(tn_rewrite_leaves_told(cx, &r, arena, result));
 done:
     rewrite_clear(&r);
     return rc;

@@ -408,23 +408,38 @@ done:
     return rc;
 }
 
-int tn_leaf_map_segment(tarn_cx *cx, tn_store *store, tn_leaf_map *map,
-                        const tn_leaf_source *source, const tn_loaded *loaded,
-                        const tn_segment *rows, tn_leaf_take take, void *arg)
+static int32_t leaf_read(const tn_leaf_source *source)
 {
-    int32_t leaf = source->leaf >= 0 ? source->leaf : source->donor;
-    segment s = {
-        .store = store, .map = map, .source = source, .loaded = loaded, .take = take, .arg = arg};
+    return source->leaf >= 0 ? source->leaf : source->donor;
+}
+
+int tn_leaf_map_check(tarn_cx *cx, const tn_leaf_map *map, const tn_leaf_source *source,
+                      const tn_loaded *loaded, const tn_segment *rows)
+{
     const tn_schema *schema = &loaded->parquet.schema;
-    int rc = TARN_OK;
+    int32_t leaf = leaf_read(source);
+    segment s = {.map = (tn_leaf_map *)map, .source = source, .loaded = loaded};
 
     if (rows->group >= loaded->parquet.footer.group_count ||
         (leaf >= 0 && (size_t)leaf >= schema->leaf_count) ||
         rows->first_row + rows->rows > loaded->parquet.footer.groups[rows->group].rows)
-        TN_FAIL(TARN_E_CONFLICT, "%.*s: lacks what the plan saw in it; plan again",
-                TN_STR_ARG(loaded->input->file.path));
+        return tn_fail(cx, TARN_E_CONFLICT, "%.*s: lacks what the plan saw in it; plan again",
+                       TN_STR_ARG(loaded->input->file.path));
     s.in = leaf >= 0 ? &schema->leaves[leaf] : NULL;
-    TN_TRY(check_source(cx, &s));
+    return check_source(cx, &s);
+}
+
+int tn_leaf_map_segment(tarn_cx *cx, tn_store *store, tn_leaf_map *map,
+                        const tn_leaf_source *source, const tn_loaded *loaded,
+                        const tn_segment *rows, tn_leaf_take take, void *arg)
+{
+    int32_t leaf = leaf_read(source);
+    segment s = {
+        .store = store, .map = map, .source = source, .loaded = loaded, .take = take, .arg = arg};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_leaf_map_check(cx, map, source, loaded, rows));
+    s.in = leaf >= 0 ? &loaded->parquet.schema.leaves[leaf] : NULL;
     if (s.in == NULL)
         TN_TRY(give_nulls(cx, &s, rows->rows));
     else

@@ -19,6 +19,10 @@ void tn_leaf_map_clear(tn_leaf_map *map);
 
 typedef int (*tn_leaf_take)(tarn_cx *cx, void *arg, const tn_leaf_batch *batch);
 
+/* Does the segment exist, and does the task's mapping fit the file? CONFLICT or INVALID when not.
+ */
+int tn_leaf_map_check(tarn_cx *cx, const tn_leaf_map *map, const tn_leaf_source *source,
+                      const tn_loaded *loaded, const tn_segment *segment);
 /* Gives the rows of one segment as batches of the output leaf, in order, to `take`. */
 int tn_leaf_map_segment(tarn_cx *cx, tn_store *store, tn_leaf_map *map,
                         const tn_leaf_source *source, const tn_loaded *loaded,

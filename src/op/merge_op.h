@@ -2,6 +2,7 @@
 #ifndef TN_OP_MERGE_OP_H
 #define TN_OP_MERGE_OP_H
 
+#include "base/map.h"
 #include "commit/commit_dir.h"
 #include "plan/plan_merge.h"
 #include "table/dir.h"
@@ -18,7 +19,8 @@ int tn_merge_dir_options(tarn_cx *cx, const tarn_merge_options *options,
 typedef struct tn_merge_log {
     tarn_merge_report report; /* first: the public handle points here */
     tn_arena arena;
-    size_t note_cap;
+    size_t note_cap, column_cap;
+    tn_map columns; /* name -> place among the report's */
 } tn_merge_log;
 
 int tn_merge_log_open(tarn_cx *cx, const tn_merge_plan *plan, tn_merge_log **out);
@@ -35,6 +37,12 @@ int tn_merge_log_partition(tarn_cx *cx, tn_merge_log *log, const tn_merge_plan *
 /* Sums up; a dry run takes its sizes from the plan. */
 int tn_merge_log_end(tarn_cx *cx, tn_merge_log *log, const tn_merge_plan *plan, bool dry_run,
                      int64_t started_ms);
+
+/* merge_columns.c: what the plan intends for the columns of its tasks, and what their results say
+ * was done. */
+int tn_merge_log_intents(tarn_cx *cx, tn_merge_log *log, const tn_merge_plan *plan);
+int tn_merge_log_done(tarn_cx *cx, tn_merge_log *log, const tn_task_rewrite *task,
+                      const tn_result *result);
 
 /* merge_run.c: tasks and commits of a plan, partition by partition, into the log. */
 int tn_merge_run(tarn_cx *cx, tn_store *store, const tn_merge_plan *plan,

@@ -120,6 +120,7 @@ int tn_merge_options_of(tarn_cx *cx, const tarn_merge_options *options, tn_arena
     made.keep_old_ms = options->keep_old_ms;
     made.level = options->level;
     made.widen = options->widen;
+    made.encode = options->encode;
     made.crc = options->crc;
     made.times_now = options->times_now;
     made.verify_content = options->verify == TARN_VERIFY_CONTENT;

@@ -102,6 +102,7 @@ int tn_merge_log_open(tarn_cx *cx, const tn_merge_plan *plan, tn_merge_log **out
     for (size_t i = 0; i < plan->note_count; i++)
         TN_TRY(tn_merge_log_note(cx, log, (enum tarn_merge_remark)plan->notes[i].kind,
                                  plan->notes[i].path, plan->notes[i].text));
+    TN_TRY(tn_merge_log_intents(cx, log, plan));
     *out = log;
     log = NULL;
 done:
@@ -166,6 +167,27 @@ static void count_done(tn_merge_log *log, const tn_merge_partition *planned,
         report->blocks_after += blocks_of(results[i].output_bytes);
 }
 
+/* What one task says of its columns, and of what it left out. The number of a result may come from
+ * outside: it is one of the partition's, or the commit would not have taken it. */
+static int log_result(tarn_cx *cx, tn_merge_log *log, const tn_merge_plan *plan, size_t partition,
+                      const tn_result *result)
+{
+    tn_str rest = result->notes;
+    int rc = TARN_OK;
+
+    if (result->number < plan->task_count)
+        TN_TRY(tn_merge_log_done(cx, log, &plan->tasks[result->number].rewrite, result));
+    while (rest.len != 0) {
+        size_t end = tn_str_find(rest, '\n');
+
+        TN_TRY(tn_merge_log_note(cx, log, TARN_MERGE_CHANGED, plan->partitions[partition].path,
+                                 (tn_str){rest.ptr, end}));
+        rest = tn_str_from(rest, end + 1);
+    }
+done:
+    return rc;
+}
+
 int tn_merge_log_partition(tarn_cx *cx, tn_merge_log *log, const tn_merge_plan *plan,
                            size_t partition, const tn_result *results, size_t result_count,
                            const tn_partition_report *told)
@@ -181,8 +203,11 @@ int tn_merge_log_partition(tarn_cx *cx, tn_merge_log *log, const tn_merge_plan *
     made->newcomers = told->newcomers;
     if (told->text.ptr != NULL)
         TN_TRY(keep(cx, log, told->text, &made->text));
-    for (size_t i = 0; i < result_count; i++)
+    for (size_t i = 0; i < result_count; i++) {
         log->report.read_bytes += results[i].read_bytes;
+        if (told->outcome == TN_PARTITION_DONE)
+            TN_TRY(log_result(cx, log, plan, partition, &results[i]));
+    }
     if (told->outcome == TN_PARTITION_DONE) {
         made->bytes_after = told->bytes_after;
         count_done(log, &plan->partitions[partition], results, result_count, made);
@@ -242,6 +267,7 @@ void tarn_merge_report_close(tarn_merge_report *report)
 
     if (log == NULL)
         return;
+    tn_map_clear(&log->columns);
     tn_arena_clear(&log->arena);
     free(log);
 }

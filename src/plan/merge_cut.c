@@ -1,13 +1,16 @@
 /* Cuts rows in order into equal shares of bytes.
  * I1: every row is in exactly one share, in its order.
- * I2: a cut goes to the end of a file (of a piece) where that is near, so that few are read twice.
- */
+ * I2: a cut goes to the end of a row group (of a piece) where that is near, so that few are read
+ *     twice, and whole chunks can be joined without decoding them.
+ * I3: for that a file differs from an equal share by a twentieth at most, a row group by a quarter;
+ *     no row group has more rows than allowed. */
 #include <assert.h>
 
 #include "plan/merge_parts.h"
 
 /* A cut may move by this part of a share to fall between two pieces. */
-#define TN_CUT_SLACK_PARTS 20
+#define TN_CUT_FILE_PARTS  20
+#define TN_CUT_GROUP_PARTS 4
 
 typedef struct cutter {
     tn_arena *arena;
@@ -15,6 +18,7 @@ typedef struct cutter {
     size_t count;
     size_t at;    /* the piece at work */
     int64_t used; /* rows of it that are gone */
+    uint64_t slack_parts;
 } cutter;
 
 static uint64_t part_of(const tn_merge_piece *piece, int64_t rows)
@@ -50,31 +54,46 @@ static void give(tn_merge_share *share, const tn_merge_piece *piece, int64_t fir
     share->rows += rows;
 }
 
+/* Rows of the rest of a piece that a share takes: all, none, or, where no end is near, a part. */
+static int64_t take(const cutter *c, const tn_merge_share *share, uint64_t bytes, int64_t rows_max,
+                    bool last)
+{
+    const tn_merge_piece *piece = &c->in[c->at];
+    int64_t left = piece->rows - c->used, rows = left, rows_room = rows_max - share->rows;
+    uint64_t rest = part_of(piece, left), slack = bytes / c->slack_parts;
+    uint64_t room = share->bytes < bytes ? bytes - share->bytes : 0;
+
+    if (rest > room && !last) {
+        uint64_t over = rest - room;
+
+        /* The nearer end of the piece, if it is near enough. */
+        if (room <= slack && room <= over && share->piece_count != 0)
+            return 0;
+        if (over > slack)
+            rows = rows_within(piece, left, room);
+    }
+    if (rows > rows_room) {
+        /* Rows are a hard limit: the cut can only move back, and leaves a smaller share. */
+        if (share->piece_count != 0 && part_of(piece, rows_room) <= slack)
+            return 0;
+        rows = rows_room;
+    }
+    return rows;
+}
+
 /* Fills one share up to the limits; the last share takes all that is left. */
 static int fill(tarn_cx *cx, cutter *c, uint64_t bytes, int64_t rows_max, bool last,
                 tn_merge_share *share)
 {
-    uint64_t slack = bytes / TN_CUT_SLACK_PARTS;
-
     share->pieces = tn_arena_array(cx, c->arena, c->count - c->at, sizeof *share->pieces);
     if (share->pieces == NULL)
         return TARN_E_NOMEM;
     share->piece_cap = c->count - c->at;
     while (c->at < c->count) {
         const tn_merge_piece *piece = &c->in[c->at];
-        int64_t left = piece->rows - c->used, rows = left;
-        uint64_t rest = part_of(piece, left), room;
+        int64_t rows = take(c, share, bytes, rows_max, last);
 
-        if (!last) {
-            room = share->bytes < bytes ? bytes - share->bytes : 0;
-            if (room <= slack && share->piece_count != 0)
-                break;
-            if (rest > room + slack)
-                rows = rows_within(piece, left, room);
-        }
-        if (rows > rows_max - share->rows)
-            rows = rows_max - share->rows;
-        if (rows == 0 && left != 0)
+        if (rows == 0 && piece->rows != c->used)
             break;
         give(share, piece, c->used, rows);
         c->used += rows;
@@ -116,7 +135,7 @@ int tn_merge_cut_files(tarn_cx *cx, tn_arena *arena, const tn_merge_group *group
             total += all[n++].bytes;
         }
     }
-    c = (cutter){.arena = arena, .in = all, .count = n};
+    c = (cutter){.arena = arena, .in = all, .count = n, .slack_parts = TN_CUT_FILE_PARTS};
     for (size_t s = 0; s < count; s++) {
         uint64_t each = (total - gone) / (count - s);
 
@@ -128,26 +147,48 @@ done:
     return rc;
 }
 
+/* Cuts into `groups` shares, or more where rows forbid it; *count tells. */
+static int cut_groups(tarn_cx *cx, tn_arena *arena, const tn_merge_share *file, uint64_t groups,
+                      int64_t group_rows, tn_merge_share **shares, size_t *count)
+{
+    cutter c = {.arena = arena,
+                .in = file->pieces,
+                .count = file->piece_count,
+                .slack_parts = TN_CUT_GROUP_PARTS};
+    tn_merge_share *out = NULL;
+    uint64_t gone = 0;
+    size_t n = 0, cap = 0;
+    int rc = TARN_OK;
+
+    while (c.at < c.count) {
+        uint64_t left = groups > n ? groups - n : 1;
+        uint64_t rest = file->bytes > gone ? file->bytes - gone : 0;
+
+        TN_TRY(tn_merge_grow(cx, arena, &out, n, &cap, sizeof *out));
+        out[n] = (tn_merge_share){0};
+        TN_TRY(fill(cx, &c, (rest + left - 1) / left, group_rows, left == 1, &out[n]));
+        gone += out[n++].bytes;
+    }
+    *shares = out;
+    *count = n;
+done:
+    return rc;
+}
+
 int tn_merge_cut_groups(tarn_cx *cx, tn_arena *arena, const tn_merge_share *file,
                         uint64_t group_bytes, int64_t group_rows, tn_merge_share **shares,
                         size_t *count)
 {
-    cutter c = {.arena = arena, .in = file->pieces, .count = file->piece_count};
-    uint64_t groups = (file->bytes + group_bytes - 1) / group_bytes, each;
-    tn_merge_share *out = NULL;
-    size_t n = 0, cap = 0;
+    uint64_t groups = (file->bytes + group_bytes - 1) / group_bytes;
+    uint64_t by_rows = (uint64_t)((file->rows + group_rows - 1) / group_rows);
+    size_t n;
     int rc = TARN_OK;
 
-    if (groups < (uint64_t)((file->rows + group_rows - 1) / group_rows))
-        groups = (uint64_t)((file->rows + group_rows - 1) / group_rows);
-    each = groups != 0 ? (file->bytes + groups - 1) / groups : 0;
-    while (c.at < c.count) {
-        TN_TRY(tn_merge_grow(cx, arena, &out, n, &cap, sizeof *out));
-        out[n] = (tn_merge_share){0};
-        TN_TRY(fill(cx, &c, each, group_rows, n + 1 >= groups, &out[n]));
-        n++;
-    }
-    *shares = out;
+    groups = groups > by_rows ? groups : by_rows;
+    TN_TRY(cut_groups(cx, arena, file, groups, group_rows, shares, &n));
+    /* Cutting at ends alone took one more: then all of them share alike. */
+    if (n > groups)
+        TN_TRY(cut_groups(cx, arena, file, n, group_rows, shares, &n));
     *count = n;
 done:
     return rc;

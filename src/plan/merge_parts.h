@@ -62,6 +62,10 @@ int tn_merge_cut_groups(tarn_cx *cx, tn_arena *arena, const tn_merge_share *file
 int tn_merge_add_tasks(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition *partition,
                        const tn_merge_group *group, tn_merge_partition *out);
 
+/* merge_way.c: how each leaf of the group's outputs is to be made; `mapping` is each file's. */
+int tn_merge_add_intents(tarn_cx *cx, tn_merge_planning *p, const tn_merge_group *group,
+                         const tn_unified *unified, const uint32_t *mapping, tn_task_rewrite *task);
+
 /* plan_merge.c */
 int tn_merge_note_add(tarn_cx *cx, tn_merge_planning *p, enum tn_merge_note_kind kind, tn_str path,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -19,6 +19,7 @@ typedef struct tn_merge_options {
     int32_t codec; /* enum tn_codec, or TN_CODEC_KEEP */
     int32_t level;
     bool widen, verify_content, times_now, crc;
+    bool encode; /* all values are decoded and encoded, none joined */
     const tn_sort_key *sort;
     size_t sort_count;
     tn_str created_by;

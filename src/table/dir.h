@@ -39,6 +39,10 @@ typedef struct tn_dir_file {
     bool has_bloom, has_index, has_crc_file;
     uint64_t bloom_bytes;  /* as far as the footer states them */
     uint8_t *bloom_leaves; /* bit per leaf that has a bloom filter; NULL: none */
+    /* Per leaf a bit set over enum tn_encoding of its pages in any row group, two bytes each,
+     * little-endian; empty: unknown. Files that agree in it share the bytes. */
+    tn_str encodings;
+    bool faulty_deltas; /* tn_writer_faulty_deltas */
 } tn_dir_file;
 
 /* Something that is not data: hidden and "_" names, other formats, side files, sub-directories that

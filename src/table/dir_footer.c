@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/pool.h"
 #include "codec/parquet/file.h"
+#include "codec/parquet/writer.h"
 #include "table/dir_parts.h"
 
 #define TN_FOOTER_RUN 32 /* files per job */
@@ -32,7 +33,7 @@ typedef struct load {
     tn_arena *arenas; /* one per job */
     pthread_mutex_t lock;
     tn_arena arena; /* of interned bytes; guarded */
-    interned schemas, keys, writers;
+    interned schemas, keys, writers, encodings;
 } load;
 
 static int intern_locked(tarn_cx *cx, load *l, interned *set, tn_str bytes, uint32_t *number)
@@ -76,6 +77,17 @@ static int intern(tarn_cx *cx, load *l, interned *set, tn_str bytes, uint32_t *n
     return rc;
 }
 
+/* The array of values may move while others add; the bytes do not. */
+static tn_str interned_value(load *l, const interned *set, uint32_t number)
+{
+    tn_str value;
+
+    pthread_mutex_lock(&l->lock);
+    value = set->values[number];
+    pthread_mutex_unlock(&l->lock);
+    return value;
+}
+
 static void interned_clear(interned *set)
 {
     tn_map_clear(&set->map);
@@ -105,10 +117,39 @@ static int intern_footer(tarn_cx *cx, load *l, const tn_footer *footer, tn_buf *
     TN_TRY(tn_buf_check(cx, scratch));
     TN_TRY(intern(cx, l, &l->keys, tn_buf_view(scratch), &file->keys));
     TN_TRY(intern(cx, l, &l->writers, footer->created_by, &writer));
-    /* The array of values may move while others add; the bytes do not. */
-    pthread_mutex_lock(&l->lock);
-    file->created_by = l->writers.values[writer];
-    pthread_mutex_unlock(&l->lock);
+    file->created_by = interned_value(l, &l->writers, writer);
+done:
+    return rc;
+}
+
+/* Levels have encodings, too: RLE and BIT_PACKED of a leaf with levels say nothing of its values,
+ * and do no harm. */
+static int intern_encodings(tarn_cx *cx, load *l, const tn_parquet *parquet, tn_buf *scratch,
+                            tn_dir_file *file)
+{
+    const tn_footer *footer = &parquet->footer;
+    size_t leaves = parquet->schema.leaf_count;
+    uint32_t number;
+    uint8_t *bits;
+    int rc = TARN_OK;
+
+    tn_buf_reset(scratch);
+    bits = tn_buf_extend(scratch, leaves * 2);
+    TN_TRY(tn_buf_check(cx, scratch));
+    if (leaves == 0)
+        goto done;
+    memset(bits, 0, leaves * 2);
+    for (size_t g = 0; g < footer->group_count; g++)
+        for (size_t c = 0; c < footer->groups[g].column_count && c < leaves; c++) {
+            const tn_chunk_meta *chunk = &footer->groups[g].columns[c];
+
+            for (size_t i = 0; i < chunk->encoding_count; i++)
+                if (chunk->encodings[i] >= 0 && chunk->encodings[i] < 16)
+                    bits[2 * c + (size_t)chunk->encodings[i] / 8] |=
+                        (uint8_t)(1u << chunk->encodings[i] % 8);
+        }
+    TN_TRY(intern(cx, l, &l->encodings, tn_buf_view(scratch), &number));
+    file->encodings = interned_value(l, &l->encodings, number);
 done:
     return rc;
 }
@@ -156,6 +197,8 @@ static int keep_footer(tarn_cx *cx, load *l, tn_arena *arena, const tn_parquet *
         }
     }
     TN_TRY(intern_footer(cx, l, footer, scratch, file));
+    TN_TRY(intern_encodings(cx, l, parquet, scratch, file));
+    file->faulty_deltas = tn_writer_faulty_deltas(footer->created_by);
     file->footer_seen = true;
 done:
     return rc;
@@ -350,6 +393,7 @@ done:
     interned_clear(&l.schemas);
     interned_clear(&l.keys);
     interned_clear(&l.writers);
+    interned_clear(&l.encodings);
     free(l.files);
     pthread_mutex_destroy(&l.lock);
     return rc;

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "task/way.h"
 
 enum tn_task_kind {
     TN_TASK_REWRITE = 1 /* many Parquet inputs, row ranges of them, into one Parquet output */
@@ -101,6 +102,7 @@ typedef struct tn_task_rewrite {
                             */
     bool *bloom_leaf;      /* leaf_count long, or NULL */
     bool crc, index;       /* write page checksums, indexes */
+    tn_leaf_intent *intents; /* leaf_count long: how each leaf is to be made */
 } tn_task_rewrite;
 
 typedef struct tn_task {
@@ -122,6 +124,9 @@ typedef struct tn_result {
     uint64_t hash_in, hash_out; /* of whole rows; the output's is taken from the bytes read back */
     uint64_t read_bytes;
     uint32_t row_groups;
+    tn_leaf_done *leaves; /* how each leaf was made; none after a failure */
+    size_t leaf_count;
+    tn_str notes; /* what the output does not carry over, a sentence a line; empty: nothing */
 } tn_result;
 
 /* One line of JSON without the newline. */

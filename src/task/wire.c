@@ -7,7 +7,9 @@
 
 #include <inttypes.h>
 
-#define TN_WIRE_VERSION 1
+/* 2: a task says how each leaf is to be made, a result how it was. What version 1 said is not
+ * enough to hold exec to a plan, so it is refused: planning again costs little. */
+#define TN_WIRE_VERSION 2
 
 int tn_wire_open(tarn_cx *cx, tn_str line, const char *kind, json_t **out)
 {
@@ -27,7 +29,8 @@ int tn_wire_open(tarn_cx *cx, tn_str line, const char *kind, json_t **out)
                 kind);
     TN_TRY(tn_json_get_i64(cx, object, "version", &version));
     if (version != TN_WIRE_VERSION)
-        TN_FAIL(TARN_E_UNSUPPORTED, "%s of version %" PRId64 "; this tarn knows version %d", kind,
+        TN_FAIL(TARN_E_UNSUPPORTED,
+                "%s of version %" PRId64 "; this tarn knows version %d: plan again with it", kind,
                 version, TN_WIRE_VERSION);
     *out = object;
     object = NULL;
@@ -210,6 +213,8 @@ int tn_task_write(tarn_cx *cx, const tn_task *task, tn_buf *out)
     tn_json_put_bool(&json, "hash", rewrite->hash);
     tn_json_put_bool(&json, "crc", rewrite->crc);
     tn_json_put_bool(&json, "index", rewrite->index);
+    tn_json_key(&json, "columns");
+    tn_way_intents_write(&json, rewrite->intents, rewrite->leaf_count);
     tn_json_object_end(&json);
     return tn_buf_check(cx, out);
 }
@@ -417,6 +422,7 @@ done:
 static int parse_rewrite(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_task_rewrite *out)
 {
     int64_t leaves, codec, level;
+    json_t *columns;
     int rc = TARN_OK;
 
     TN_TRY(tn_json_get_bytes(cx, arena, object, "output", &out->output));
@@ -439,6 +445,8 @@ static int parse_rewrite(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_
     TN_TRY(tn_json_get_bool(cx, object, "hash", &out->hash));
     TN_TRY(tn_json_get_bool(cx, object, "crc", &out->crc));
     TN_TRY(tn_json_get_bool(cx, object, "index", &out->index));
+    TN_TRY(tn_json_get_array(cx, object, "columns", &columns));
+    TN_TRY(tn_way_intents_parse(cx, arena, columns, out->leaf_count, &out->intents));
 done:
     return rc;
 }
@@ -486,6 +494,9 @@ int tn_result_write(tarn_cx *cx, const tn_result *result, tn_buf *out)
     tn_json_put_i64(&json, "hash_out", (int64_t)result->hash_out);
     tn_json_put_u64(&json, "read_bytes", result->read_bytes);
     tn_json_put_i64(&json, "row_groups", result->row_groups);
+    tn_json_key(&json, "columns");
+    tn_way_done_write(&json, result->leaves, result->leaf_count);
+    tn_json_put_text(&json, "notes", result->notes);
     tn_json_object_end(&json);
     return tn_buf_check(cx, out);
 }
@@ -495,6 +506,7 @@ int tn_result_parse(tarn_cx *cx, tn_str line, tn_arena *arena, tn_result *out)
     json_t *object = NULL;
     tn_result result = {0};
     int64_t number, status, output_bytes, hash_in, hash_out, read_bytes, groups;
+    json_t *columns;
     int rc = TARN_OK;
 
     TN_TRY(tn_wire_open(cx, line, TN_WIRE_RESULT, &object));
@@ -511,6 +523,9 @@ int tn_result_parse(tarn_cx *cx, tn_str line, tn_arena *arena, tn_result *out)
     TN_TRY(tn_json_get_i64(cx, object, "hash_out", &hash_out));
     TN_TRY(tn_wire_count(cx, object, "read_bytes", 0, INT64_MAX, &read_bytes));
     TN_TRY(tn_wire_count(cx, object, "row_groups", 0, UINT32_MAX, &groups));
+    TN_TRY(tn_json_get_array(cx, object, "columns", &columns));
+    TN_TRY(tn_way_done_parse(cx, arena, columns, &result.leaves, &result.leaf_count));
+    TN_TRY(tn_json_get_text(cx, arena, object, "notes", &result.notes));
     result.number = (uint32_t)number;
     result.status = (int)status;
     result.output_bytes = (uint64_t)output_bytes;

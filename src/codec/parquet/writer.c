@@ -58,3 +58,10 @@ bool tn_writer_before(const tn_writer *writer, const char *program, uint32_t maj
         return writer->patch < patch;
     return writer->prerelease;
 }
+
+bool tn_writer_faulty_deltas(tn_str created_by)
+{
+    tn_writer writer = tn_writer_of(created_by);
+
+    return tn_writer_before(&writer, "parquet-mr", 1, 8, 0);
+}

@@ -17,5 +17,8 @@ tn_writer tn_writer_of(tn_str created_by);
  * file without a version is not. */
 bool tn_writer_before(const tn_writer *writer, const char *program, uint32_t major, uint32_t minor,
                       uint32_t patch);
+/* True for parquet-mr before 1.8.0, whose DELTA_BYTE_ARRAY pages may lean on the page before
+ * (PARQUET-246). Readers know them by the writer's name, so they cannot stand under another's. */
+bool tn_writer_faulty_deltas(tn_str created_by);
 
 #endif

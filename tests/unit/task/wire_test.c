@@ -21,6 +21,9 @@ static tn_task example(void)
                   values[] = {{"v\0w", 3}, {"", 0}, {NULL, 0}};
     static tn_sort_key sort[] = {{.column = {"a.b", 3}, .descending = true}};
     static bool bloom[] = {false, true};
+    static tn_leaf_intent intents[] = {
+        {.column = {"a.b%\xff", 5}, .way = TN_WAY_REMAP, .why = {"cast", 4}},
+        {.column = {"c", 1}, .way = TN_WAY_COPY}};
 
     return (tn_task){.number = 3,
                      .kind = TN_TASK_REWRITE,
@@ -48,7 +51,8 @@ static tn_task example(void)
                                  .bloom_leaves_any = true,
                                  .bloom_leaf = bloom,
                                  .crc = true,
-                                 .index = true}};
+                                 .index = true,
+                                 .intents = intents}};
 }
 
 static void test_wire__task_round_trip(void **state)
@@ -68,6 +72,11 @@ static void test_wire__task_round_trip(void **state)
     assert_non_null(again.rewrite.key_values[1].ptr);
     assert_int_equal(again.rewrite.groups[0].rows, 5);
     assert_true(again.rewrite.bloom_leaf[1] && !again.rewrite.bloom_leaf[0]);
+    assert_true(tn_str_equal(again.rewrite.intents[0].column, task.rewrite.intents[0].column));
+    assert_int_equal(again.rewrite.intents[0].way, TN_WAY_REMAP);
+    assert_true(tn_str_is(again.rewrite.intents[0].why, "cast"));
+    assert_int_equal(again.rewrite.intents[1].way, TN_WAY_COPY);
+    assert_int_equal(again.rewrite.intents[1].why.len, 0);
     assert_ok(cx, tn_task_write(cx, &again, &second));
     assert_int_equal(first.len, second.len);
     assert_memory_equal(first.data, second.data, first.len);
@@ -122,7 +131,8 @@ static void test_wire__what_points_outside_is_refused(void **state)
     tarn_cx *cx = tarn_cx_open(NULL);
 
     (void)state;
-    refuse(cx, "\"version\":1", "\"version\":2", TARN_E_UNSUPPORTED, "version 2");
+    refuse(cx, "\"version\":2", "\"version\":3", TARN_E_UNSUPPORTED, "version 3");
+    refuse(cx, "\"version\":2", "\"version\":1", TARN_E_UNSUPPORTED, "plan again");
     refuse(cx, "/.t.tarn/", "/t/", TARN_E_INVALID, "staging");
     refuse(cx, "/p1/", "/p2/", TARN_E_INVALID, "staging");
     refuse(cx, "/p00000/x.new", "/../x.new", TARN_E_INVALID, "staging");
@@ -137,11 +147,19 @@ static void test_wire__what_points_outside_is_refused(void **state)
     refuse(cx, "\"bloom_leaves\":[1]", "\"bloom_leaves\":[2]", TARN_E_INVALID, "bounds");
     refuse(cx, "\"codec\":6", "\"codec\":9", TARN_E_INVALID, "codec");
     refuse(cx, ",0,2]", ",0,200]", TARN_E_INVALID, "bounds");
+    refuse(cx, "\"remap\"", "\"guess\"", TARN_E_INVALID, "guess");
+    refuse(cx, "\"remap\"", "3", TARN_E_INVALID, "no way");
+    refuse(cx, "\"cast\"", "null", TARN_E_INVALID, "reason");
+    refuse(cx, ",[\"c\",\"copy\",\"\"]]", "]", TARN_E_INVALID, "leaves");
+    refuse(cx, "\"c\",\"copy\",\"\"", "", TARN_E_INVALID, "");
     tarn_cx_close(cx);
 }
 
 static void test_wire__result_round_trip(void **state)
 {
+    tn_leaf_done leaves[2] = {{.chunks = {[TN_WAY_COPY] = 3, [TN_WAY_ENCODE] = 1},
+                               .bytes = {[TN_WAY_COPY] = 30, [TN_WAY_ENCODE] = 10},
+                               .why = {[TN_WAY_ENCODE] = {"it differs", 10}}}};
     tn_result result = {.number = 4,
                         .plan_id = TN_STR("p"),
                         .status = TARN_E_CORRUPT,
@@ -154,7 +172,10 @@ static void test_wire__result_round_trip(void **state)
                         .hash_in = UINT64_MAX,
                         .hash_out = 7,
                         .read_bytes = 8,
-                        .row_groups = 3};
+                        .row_groups = 3,
+                        .leaves = leaves,
+                        .leaf_count = 2,
+                        .notes = TN_STR("one\ntwo")};
     tarn_cx *cx = tarn_cx_open(NULL);
     tn_arena arena = {0};
     tn_buf text = {0};
@@ -167,7 +188,46 @@ static void test_wire__result_round_trip(void **state)
     assert_int_equal(out.status, TARN_E_CORRUPT);
     assert_true(tn_str_is(out.output, "/o%"));
     assert_int_equal(out.rows_out, 2);
+    assert_int_equal(out.leaf_count, 2);
+    assert_memory_equal(out.leaves[0].chunks, leaves[0].chunks, sizeof leaves[0].chunks);
+    assert_memory_equal(out.leaves[0].bytes, leaves[0].bytes, sizeof leaves[0].bytes);
+    assert_true(tn_str_is(out.leaves[0].why[TN_WAY_ENCODE], "it differs"));
+    assert_int_equal(out.leaves[0].why[TN_WAY_COPY].len, 0);
+    assert_int_equal(out.leaves[1].chunks[TN_WAY_COPY], 0);
+    assert_true(tn_str_is(out.notes, "one\ntwo"));
     tn_buf_clear(&text);
     tn_arena_clear(&arena);
+    tarn_cx_close(cx);
+}
+
+static void test_wire__a_result_with_ways_out_of_bounds_is_refused(void **state)
+{
+    static const struct {
+        const char *columns, *want;
+    } cases[] = {{"[[[\"fly\",1,1,\"\"]]]", "fly"},
+                 {"[[[\"copy\",-1,1,\"\"]]]", "count"},
+                 {"[[[\"copy\",1,1.5,\"\"]]]", "count"},
+                 {"[[[\"copy\",1,1,7]]]", "reason"},
+                 {"[7]", "list"},
+                 {"[[[\"copy\",1]]]", "count"},
+                 {"[[7,7,7,7,7,7]]", "list"}};
+    tarn_cx *cx = tarn_cx_open(NULL);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tn_arena arena = {0};
+        tn_result out;
+        char line[512];
+
+        snprintf(line, sizeof line,
+                 "{\"kind\":\"merge.result\",\"version\":2,\"number\":0,\"plan\":\"p\","
+                 "\"status\":0,\"text\":\"\",\"output\":\"/o\",\"output_bytes\":0,\"rows_in\":0,"
+                 "\"rows_out\":0,\"hashed\":false,\"hash_in\":0,\"hash_out\":0,\"read_bytes\":0,"
+                 "\"row_groups\":0,\"notes\":\"\",\"columns\":%s}",
+                 cases[i].columns);
+        assert_fails(cx, TARN_E_INVALID, cases[i].want,
+                     tn_result_parse(cx, tn_str_of(line), &arena, &out));
+        tn_arena_clear(&arena);
+    }
     tarn_cx_close(cx);
 }

@@ -1,0 +1,18 @@
+/* One leaf of an output row group, from open to a finished chunk. One thread at a time for a leaf;
+ * leaves are independent. */
+#ifndef TN_EXEC_REWRITE_JOIN_H
+#define TN_EXEC_REWRITE_JOIN_H
+
+#include "exec/rewrite.h"
+
+int tn_rewrite_leaf_open(tarn_cx *cx, tn_rewrite *r, size_t leaf);
+/* Appends the segment's rows, and hashes them where a hash is wanted. */
+int tn_rewrite_leaf_segment(tarn_cx *cx, tn_rewrite *r, size_t leaf, const tn_loaded *loaded,
+                            const tn_segment *segment);
+/* The chunk goes to r->encoded[leaf]; it must have `rows` rows. */
+int tn_rewrite_leaf_finish(tarn_cx *cx, tn_rewrite *r, size_t leaf, int64_t rows);
+void tn_rewrite_leaf_close(tn_rewrite *r, size_t leaf);
+/* What was done for each leaf, into the result. */
+int tn_rewrite_leaves_told(tarn_cx *cx, const tn_rewrite *r, tn_arena *arena, tn_result *result);
+
+#endif
