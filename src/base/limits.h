@@ -18,6 +18,9 @@
 #define TN_PARQUET_BLOOM_BYTES_MAX       (128u << 20)
 #define TN_THRIFT_DEPTH_MAX              64
 
+#define TN_TEXT_RECORD_BYTES_MAX         (256u << 20) /* of CSV and NDJSON */
+#define TN_TEXT_COLUMNS_MAX              100000
+
 #define TN_TASK_LINE_BYTES_MAX           (256u << 20)
 #define TN_DIR_DEPTH_MAX                 64
 #define TN_DIR_ENTRIES_MAX               50000000

@@ -26,18 +26,34 @@ static size_t utf8_length(const uint8_t *at, size_t left)
     return n;
 }
 
-bool tn_str_utf8(tn_str text)
+size_t tn_str_utf8_prefix(tn_str text)
 {
     const uint8_t *at = (const uint8_t *)text.ptr;
     size_t left = text.len;
 
     while (left > 0) {
-        size_t n = utf8_length(at, left);
+        size_t n;
 
+        if (left >= 8) {
+            uint64_t word;
+
+            memcpy(&word, at, 8);
+            if ((word & 0x8080808080808080u) == 0) {
+                at += 8;
+                left -= 8;
+                continue;
+            }
+        }
+        n = utf8_length(at, left);
         if (n == 0)
-            return false;
+            break;
         at += n;
         left -= n;
     }
-    return true;
+    return text.len - left;
+}
+
+bool tn_str_utf8(tn_str text)
+{
+    return tn_str_utf8_prefix(text) == text.len;
 }

@@ -69,5 +69,7 @@ static inline int tn_str_compare(tn_str a, tn_str b)
 
 /* True when all bytes are well-formed UTF-8 (no surrogates, no overlong forms). */
 bool tn_str_utf8(tn_str text);
+/* How many bytes from the start on are so. */
+size_t tn_str_utf8_prefix(tn_str text);
 
 #endif
