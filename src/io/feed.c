@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 
 /* Measured on a local disk: larger reads gain nothing. */
 #define CHUNK_BYTES (256u << 10)
+#define WAIT_MS     100
 
 typedef struct file_feed {
     tn_feed base;
@@ -114,12 +116,29 @@ done:
     return rc;
 }
 
+/* Until there is something to read, or the end; looks in between whether the caller asked to stop,
+ * for the writer of a pipe may never say anything. */
+static int fd_wait(tarn_cx *cx, const fd_feed *feed)
+{
+    struct pollfd wanted = {.fd = feed->fd, .events = POLLIN};
+    int found, rc = TARN_OK;
+
+    do {
+        TN_TRY(tn_cx_check(cx));
+        found = poll(&wanted, 1, WAIT_MS);
+    } while (found == 0 || (found < 0 && errno == EINTR));
+done:
+    return rc;
+}
+
 static int fd_next(tarn_cx *cx, tn_feed *base, const uint8_t **bytes, size_t *len)
 {
     fd_feed *feed = (fd_feed *)base;
     ssize_t n = 0;
     int rc = TARN_OK;
 
+    if (!feed->ended)
+        TN_TRY(fd_wait(cx, feed));
     while (!feed->ended && (n = read(feed->fd, feed->chunk, CHUNK_BYTES)) < 0) {
         /* A signal may have come to ask for the end. */
         if (errno != EINTR)

@@ -148,6 +148,35 @@ static void test_feed__pipe_with_signals(void **state)
     tarn_cx_close(cx);
 }
 
+static void *cancel_soon(void *arg)
+{
+    usleep(50000);
+    tarn_cx_cancel(arg);
+    return NULL;
+}
+
+/* A pipe whose writer says nothing does not keep a caller who wants to stop. */
+static void test_feed__silent_pipe(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tn_feed *feed = NULL;
+    const uint8_t *bytes;
+    pthread_t other;
+    int ends[2];
+    size_t len;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_ok(cx, tn_feed_open_fd(cx, ends[0], TN_STR("standard input"), &feed));
+    assert_int_equal(pthread_create(&other, NULL, cancel_soon, cx), 0);
+    assert_fails(cx, TARN_E_CANCELLED, NULL, tn_feed_next(cx, feed, &bytes, &len));
+    pthread_join(other, NULL);
+    tn_feed_close(feed);
+    close(ends[0]);
+    close(ends[1]);
+    tarn_cx_close(cx);
+}
+
 static void test_feed__bad_descriptor(void **state)
 {
     tarn_cx *cx = tarn_cx_open(NULL);
