@@ -55,73 +55,6 @@ int tn_rewrite_row_group(tarn_cx *cx, tn_rewrite *r, int64_t rows, const tn_sort
     return rc;
 }
 
-typedef struct leaf_work {
-    tn_rewrite *r;
-    const tn_wave *wave;
-    int64_t rows; /* of the row group, to be met by each chunk */
-} leaf_work;
-
-static int open_leaf(tarn_cx *cx, size_t leaf, void *arg)
-{
-    leaf_work *work = arg;
-
-    return tn_rewrite_leaf_open(cx, work->r, leaf);
-}
-
-static int work_leaf(tarn_cx *cx, size_t leaf, void *arg)
-{
-    leaf_work *work = arg;
-    const tn_wave *wave = work->wave;
-    int rc = TARN_OK;
-
-    for (size_t i = 0; i < wave->segment_count; i++) {
-        TN_TRY(tn_cx_check(cx));
-        if (wave->segments[i].rows != 0)
-            TN_TRY(tn_rewrite_leaf_segment(cx, work->r, leaf, &wave->loaded[wave->of_segment[i]],
-                                           &wave->segments[i]));
-    }
-done:
-    return rc;
-}
-
-static int finish_leaf(tarn_cx *cx, size_t leaf, void *arg)
-{
-    leaf_work *work = arg;
-
-    return tn_rewrite_leaf_finish(cx, work->r, leaf, work->rows);
-}
-
-static void count_read(tn_rewrite *r, const tn_wave *wave)
-{
-    for (size_t i = 0; i < wave->loaded_count; i++)
-        r->read_bytes += wave->loaded[i].read_bytes;
-}
-
-static int rewrite_group(tarn_cx *cx, tn_rewrite *r, const tn_output_group *group)
-{
-    leaf_work work = {.r = r, .rows = group->rows};
-    tn_wave wave = {0};
-    size_t at = 0;
-    int rc = TARN_OK;
-
-    TN_TRY(tn_parallel(cx, r->schema.leaf_count, open_leaf, &work));
-    while (at < group->segment_count) {
-        TN_TRY(tn_wave_load(cx, r->store, r->task, NULL, group->segments + at,
-                            group->segment_count - at, &wave));
-        work.wave = &wave;
-        TN_TRY(tn_parallel(cx, r->schema.leaf_count, work_leaf, &work));
-        count_read(r, &wave);
-        at += wave.segment_count;
-        tn_wave_clear(cx, &wave);
-    }
-    TN_TRY(tn_parallel(cx, r->schema.leaf_count, finish_leaf, &work));
-    TN_TRY(tn_rewrite_row_group(cx, r, group->rows, NULL, 0));
-    r->rows_in += group->rows;
-done:
-    tn_wave_clear(cx, &wave);
-    return rc;
-}
-
 static int open_schema(tarn_cx *cx, tn_rewrite *r)
 {
     const tn_task_rewrite *task = r->task;
@@ -205,8 +138,7 @@ static int rewrite_groups(tarn_cx *cx, tn_rewrite *r)
 {
     int rc = TARN_OK;
 
-    for (size_t g = 0; g < r->task->group_count; g++)
-        TN_TRY(rewrite_group(cx, r, &r->task->groups[g]));
+    TN_TRY(tn_rewrite_groups(cx, r));
     for (size_t l = 0; r->hashes != NULL && l < r->task->leaf_count; l++)
         r->hash_in = tn_leaf_hash_fold(r->hash_in, l, tn_leaf_hash_value(&r->hashes[l]));
 done:

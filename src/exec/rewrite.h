@@ -35,6 +35,8 @@ tn_chunk_options tn_rewrite_chunk_options(tarn_cx *cx, const tn_rewrite *r, size
 int tn_rewrite_row_group(tarn_cx *cx, tn_rewrite *r, int64_t rows, const tn_sorting_column *sorting,
                          size_t sorting_count);
 
+/* rewrite_group.c: the task's row groups, in its order of rows. */
+int tn_rewrite_groups(tarn_cx *cx, tn_rewrite *r);
 /* rewrite_sort.c: the whole task with its rows in the order of its sort keys. */
 int tn_rewrite_sorted(tarn_cx *cx, tn_rewrite *r);
 /* rewrite_verify.c: reads the output back; its rows and, if wanted, its hash (order-free when

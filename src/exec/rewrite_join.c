@@ -30,6 +30,11 @@ static bool encodes(const tn_rewrite *r, size_t leaf)
            (r->task->bloom_leaf != NULL && r->task->bloom_leaf[leaf]);
 }
 
+bool tn_rewrite_leaf_is_open(const tn_rewrite *r, size_t leaf)
+{
+    return r->chunks[leaf] != NULL || r->joins[leaf] != NULL;
+}
+
 int tn_rewrite_leaf_open(tarn_cx *cx, tn_rewrite *r, size_t leaf)
 {
     tn_chunk_options options = tn_rewrite_chunk_options(cx, r, leaf);

@@ -5,6 +5,7 @@
 
 #include "exec/rewrite.h"
 
+bool tn_rewrite_leaf_is_open(const tn_rewrite *r, size_t leaf);
 int tn_rewrite_leaf_open(tarn_cx *cx, tn_rewrite *r, size_t leaf);
 /* Appends the segment's rows, and hashes them where a hash is wanted. */
 int tn_rewrite_leaf_segment(tarn_cx *cx, tn_rewrite *r, size_t leaf, const tn_loaded *loaded,

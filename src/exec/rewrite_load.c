@@ -17,14 +17,6 @@
 #define TN_TAIL_BYTES                                                                              \
     (64u << 10) /* what opening reads at once: up to there a file costs one read */
 
-typedef struct load {
-    tn_store *store;
-    const tn_task_rewrite *task;
-    const tn_wave_want *want; /* NULL: all */
-    tn_wave *wave;
-    uint64_t wave_bytes;
-} load;
-
 static uint64_t wave_bytes(const tarn_cx *cx)
 {
     uint64_t bytes = tn_budget_bytes(cx) / 32;
@@ -89,17 +81,17 @@ done:
 }
 
 /* Finds the chunks of the leaves wanted, and of the donors of those that the file lacks. */
-static int mark_wanted(tarn_cx *cx, const load *l, tn_loaded *loaded)
+static int mark_wanted(tarn_cx *cx, const tn_wave *wave, tn_loaded *loaded)
 {
-    const tn_leaf_source *mapping = l->task->mappings[loaded->input->mapping];
+    const tn_leaf_source *mapping = wave->task->mappings[loaded->input->mapping];
     size_t leaf_count = loaded->parquet.schema.leaf_count;
     int rc = TARN_OK;
 
     loaded->chunks = tn_calloc(cx, leaf_count, sizeof *loaded->chunks);
     if (loaded->chunks == NULL)
         return TARN_E_NOMEM;
-    for (size_t i = 0; i < l->want->count; i++) {
-        const tn_leaf_source *source = &mapping[l->want->leaves[i]];
+    for (size_t i = 0; i < wave->want.count; i++) {
+        const tn_leaf_source *source = &mapping[wave->want.leaves[i]];
         int32_t leaf = source->leaf >= 0 ? source->leaf : source->donor;
         tn_loaded_chunk *chunk;
 
@@ -116,15 +108,15 @@ done:
 }
 
 /* The chunks wanted, one after the other; neighbours in the file are read at once. */
-static int read_chunks(tarn_cx *cx, load *l, tn_file *file, tn_loaded *loaded)
+static int read_chunks(tarn_cx *cx, const tn_wave *wave, tn_file *file, tn_loaded *loaded)
 {
     size_t leaf_count = loaded->parquet.schema.leaf_count;
     uint64_t at = 0;
     int rc = TARN_OK;
 
-    TN_TRY(mark_wanted(cx, l, loaded));
+    TN_TRY(mark_wanted(cx, wave, loaded));
     loaded->read_bytes += loaded->len;
-    loaded->stream = loaded->len > 4 * l->wave_bytes;
+    loaded->stream = loaded->len > 4 * wave->bytes_max;
     if (loaded->stream)
         goto done;
     TN_TRY(reserve(cx, loaded, loaded->len));
@@ -159,13 +151,13 @@ tn_source tn_loaded_source(const tn_loaded *loaded, size_t leaf)
                          : tn_source_memory(loaded->bytes, loaded->len, loaded->base);
 }
 
-static int load_group(tarn_cx *cx, load *l, tn_file *file, tn_loaded *loaded)
+static int load_group(tarn_cx *cx, const tn_wave *wave, tn_file *file, tn_loaded *loaded)
 {
     tn_str path = loaded->input->file.path;
     uint64_t base, len;
     int rc = TARN_OK;
 
-    TN_TRY(tn_parquet_open(cx, l->store, path, &loaded->parquet));
+    TN_TRY(tn_parquet_open(cx, wave->store, path, &loaded->parquet));
     if (loaded->group >= loaded->parquet.footer.group_count)
         TN_FAIL(TARN_E_INVALID, "%.*s: the task names row group %u of %zu", TN_STR_ARG(path),
                 loaded->group, loaded->parquet.footer.group_count);
@@ -173,13 +165,13 @@ static int load_group(tarn_cx *cx, load *l, tn_file *file, tn_loaded *loaded)
         file->stat.size_bytes < TN_TAIL_BYTES ? file->stat.size_bytes : TN_TAIL_BYTES;
     if (loaded->parquet.footer_bytes > loaded->read_bytes)
         loaded->read_bytes += loaded->parquet.footer_bytes;
-    if (l->want != NULL) {
-        rc = read_chunks(cx, l, file, loaded);
+    if (!wave->all) {
+        rc = read_chunks(cx, wave, file, loaded);
         goto done;
     }
     TN_TRY(group_span(cx, &loaded->parquet, loaded->group, &base, &len));
     loaded->read_bytes += len;
-    if (len > 4 * l->wave_bytes)
+    if (len > 4 * wave->bytes_max)
         loaded->stream = true;
     else
         TN_TRY(read_into(cx, file, loaded, base, len));
@@ -187,18 +179,17 @@ done:
     return rc;
 }
 
-static int load_one(tarn_cx *cx, size_t i, void *arg)
+int tn_wave_fetch(tarn_cx *cx, tn_wave *wave, size_t i)
 {
-    load *l = arg;
-    tn_loaded *loaded = &l->wave->loaded[i];
+    tn_loaded *loaded = &wave->loaded[i];
     const tn_file_seen *seen = &loaded->input->file;
     tn_file *file = NULL;
     int rc = TARN_OK;
 
-    TN_TRY(tn_store_open_file(cx, l->store, seen->path, &file));
+    TN_TRY(tn_store_open_file(cx, wave->store, seen->path, &file));
     TN_TRY(check_seen(cx, seen, &file->stat));
     if (!loaded->whole) {
-        TN_TRY(load_group(cx, l, file, loaded));
+        TN_TRY(load_group(cx, wave, file, loaded));
         goto done;
     }
     TN_TRY(read_into(cx, file, loaded, 0, seen->size_bytes));
@@ -223,37 +214,37 @@ void tn_wave_clear(tarn_cx *cx, tn_wave *wave)
 }
 
 /* Is the file read whole? It is where that costs no more than what is wanted of it. */
-static bool read_whole(const load *l, const tn_task_input *input)
+static bool read_whole(const tn_wave *wave, const tn_task_input *input)
 {
-    if (input->file.size_bytes > l->wave_bytes)
+    if (input->file.size_bytes > wave->bytes_max)
         return false;
-    return l->want == NULL || input->file.size_bytes <= TN_TAIL_BYTES ||
-           l->want->count >= l->task->leaf_count;
+    return wave->all || input->file.size_bytes <= TN_TAIL_BYTES ||
+           wave->want.count >= wave->task->leaf_count;
 }
 
 /* About how many bytes of a wave a row group takes that is not read whole. */
-static uint64_t guess_bytes(const load *l, const tn_task_input *input)
+static uint64_t guess_bytes(const tn_wave *wave, const tn_task_input *input)
 {
-    return l->want == NULL ? UINT64_MAX / 2
-                           : input->file.size_bytes / l->task->leaf_count * l->want->count + 1;
+    return wave->all ? UINT64_MAX / 2
+                     : input->file.size_bytes / wave->task->leaf_count * wave->want.count + 1;
 }
 
 /* Takes segments until the wave is full. A file larger than a wave makes one of its own. */
-static void choose(const load *l, const tn_segment *segments, size_t count, tn_wave *wave)
+static void choose(tn_wave *wave, const tn_segment *segments, size_t count)
 {
     uint64_t bytes = 0;
 
     wave->segments = segments;
     for (size_t i = 0; i < count; i++) {
-        const tn_task_input *input = &l->task->inputs[segments[i].input];
+        const tn_task_input *input = &wave->task->inputs[segments[i].input];
         tn_loaded *last = wave->loaded_count != 0 ? &wave->loaded[wave->loaded_count - 1] : NULL;
-        bool whole = read_whole(l, input);
+        bool whole = read_whole(wave, input);
 
         if (last == NULL || last->input != input || (!whole && last->group != segments[i].group)) {
-            uint64_t more = whole ? input->file.size_bytes : guess_bytes(l, input);
+            uint64_t more = whole ? input->file.size_bytes : guess_bytes(wave, input);
 
             if (last != NULL &&
-                (bytes + more > l->wave_bytes || wave->loaded_count == TN_WAVE_FILES_MAX))
+                (bytes + more > wave->bytes_max || wave->loaded_count == TN_WAVE_FILES_MAX))
                 break;
             wave->loaded[wave->loaded_count++] =
                 (tn_loaded){.input = input, .group = segments[i].group, .whole = whole};
@@ -264,23 +255,42 @@ static void choose(const load *l, const tn_segment *segments, size_t count, tn_w
     }
 }
 
-int tn_wave_load(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task,
+int tn_wave_open(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task,
                  const tn_wave_want *want, const tn_segment *segments, size_t count, tn_wave *out)
 {
-    tn_wave wave = {0};
-    load l = {
-        .store = store, .task = task, .want = want, .wave = &wave, .wave_bytes = wave_bytes(cx)};
+    tn_wave wave = {.store = store, .task = task, .all = want == NULL, .bytes_max = wave_bytes(cx)};
     size_t files_max = count < TN_WAVE_FILES_MAX ? count : TN_WAVE_FILES_MAX;
     int rc = TARN_OK;
 
     assert(count > 0);
+    if (want != NULL)
+        wave.want = *want;
     wave.loaded = tn_calloc(cx, files_max, sizeof *wave.loaded);
     wave.of_segment = tn_calloc(cx, count, sizeof *wave.of_segment);
     if (wave.loaded == NULL || wave.of_segment == NULL)
         TN_TRY(TARN_E_NOMEM);
-    choose(&l, segments, count, &wave);
+    choose(&wave, segments, count);
     assert(wave.segment_count > 0);
-    TN_TRY(tn_parallel(cx, wave.loaded_count, load_one, &l));
+    *out = wave;
+    wave = (tn_wave){0};
+done:
+    tn_wave_clear(cx, &wave);
+    return rc;
+}
+
+static int fetch_one(tarn_cx *cx, size_t i, void *arg)
+{
+    return tn_wave_fetch(cx, arg, i);
+}
+
+int tn_wave_load(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task,
+                 const tn_wave_want *want, const tn_segment *segments, size_t count, tn_wave *out)
+{
+    tn_wave wave = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_wave_open(cx, store, task, want, segments, count, &wave));
+    TN_TRY(tn_parallel(cx, wave.loaded_count, fetch_one, &wave));
     *out = wave;
     wave = (tn_wave){0};
 done:

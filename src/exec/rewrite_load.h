@@ -40,11 +40,20 @@ typedef struct tn_wave {
     tn_loaded *loaded;
     size_t loaded_count;
     uint32_t *of_segment; /* index into loaded */
+    tn_store *store;
+    const tn_task_rewrite *task;
+    tn_wave_want want;
+    bool all; /* all leaves are wanted */
+    uint64_t bytes_max;
 } tn_wave;
 
-/* Loads as many of the `count` segments as fit (at least one), in parallel; only the leaves wanted,
- * unless the file is tiny or most are (`want` NULL: all). CONFLICT when a file is not the one the
- * plan saw. */
+/* Chooses as many of the `count` segments as fit (at least one), and reads nothing yet; only the
+ * leaves wanted will be, unless the file is tiny or most are (`want` NULL: all). */
+int tn_wave_open(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task,
+                 const tn_wave_want *want, const tn_segment *segments, size_t count, tn_wave *out);
+/* Reads loaded[i]; each once, by any thread. CONFLICT when a file is not the one the plan saw. */
+int tn_wave_fetch(tarn_cx *cx, tn_wave *wave, size_t i);
+/* Both, in parallel. */
 int tn_wave_load(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task,
                  const tn_wave_want *want, const tn_segment *segments, size_t count, tn_wave *out);
 void tn_wave_clear(tarn_cx *cx, tn_wave *wave);
