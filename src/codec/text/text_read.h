@@ -15,6 +15,7 @@ typedef struct tn_text_bad {
     tn_str column; /* name; empty: of no one column */
     tn_str record;
     const char *reason;
+    uint64_t inferred_rows; /* the column's type is that of so many rows of a sample; 0: given */
 } tn_text_bad;
 typedef int (*tn_text_reject)(tarn_cx *cx, void *arg, const tn_text_bad *bad);
 
@@ -37,17 +38,23 @@ typedef struct tn_text_read_options {
     tn_str null;    /* text that means null where it is not quoted; default: the empty one */
 } tn_text_read_options;
 
+/* What every reader does with a bad record: options->reject, or INVALID with a text such as
+ *     orders.csv: line 42, column 3 "amount": "12,50" is no number that double holds; fix it, … */
+int tn_text_bad_report(tarn_cx *cx, const tn_text_read_options *options, const tn_text_bad *bad);
+
 /* The narrowest type that holds every value seen of one column; zeroed: nothing seen yet.
- * NULL < BOOL; INT64 < DOUBLE; DATE < TIMESTAMP; all < UTF8. Integers beyond int64 are decimals or
- * text, digits with leading zeros are text: they would not read back. */
+ * NULL < BOOL; INT64 < DOUBLE; DATE < TIMESTAMP; all < UTF8. Text stays what would not read back:
+ * integers beyond int64, or of more than 15 digits among fractions; fractions of more than 17
+ * digits; digits with leading zeros or "+"; "NaN" and "inf" alone; times with and without a zone
+ * together. Spaces around a value are passed over, the empty text is a null. */
 typedef struct tn_text_guess {
-    uint32_t seen; /* bit per kind of value */
-    uint32_t digits_max;
+    uint32_t seen;         /* bit per kind of value */
+    uint32_t digits_max;   /* of integers */
     uint32_t fraction_max; /* digits below the second */
 } tn_text_guess;
 void tn_text_guess_add(tn_text_guess *guess, tn_str text);
-/* The Arrow format string ("l", "g", "b", "tdD", "tsu:", "tsu:UTC", "u"; "n" never: a column of
- * nulls alone is text). */
+/* The Arrow format string ("l", "g", "b", "tdD", "tsu:", "tsu:UTC", "tsn:", "tsn:UTC", "u"; "n"
+ * never: a column of nulls alone is text). */
 const char *tn_text_guess_format(const tn_text_guess *guess);
 
 #endif
