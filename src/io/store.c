@@ -462,6 +462,16 @@ done:
     return rc;
 }
 
+int tn_store_may_write(tarn_cx *cx, tn_store *store, tn_str path, bool *out)
+{
+    int rc;
+
+    TN_TRY(check_path(cx, path));
+    TN_TRY(store->ops->may_write(cx, store, path, out));
+done:
+    return rc;
+}
+
 int tn_store_free_bytes(tarn_cx *cx, tn_store *store, tn_str path, uint64_t *out)
 {
     int rc;

@@ -142,6 +142,9 @@ typedef struct tn_store_ops {
     int (*attrs_get)(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, tn_attrs *out);
     int (*attrs_set)(tarn_cx *cx, tn_store *store, tn_str path, const tn_attrs *attrs,
                      unsigned what);
+    /* Whether this process may make and remove names in a directory, as far as that can be told
+     * without doing it. */
+    int (*may_write)(tarn_cx *cx, tn_store *store, tn_str path, bool *out);
     /* Free bytes for an ordinary user on the file system of `path`; UINT64_MAX where unknown. */
     int (*free_bytes)(tarn_cx *cx, tn_store *store, tn_str path, uint64_t *out);
 } tn_store_ops;
@@ -196,6 +199,7 @@ int tn_store_lock_held(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *aren
 int tn_store_attrs_get(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, tn_attrs *out);
 int tn_store_attrs_set(tarn_cx *cx, tn_store *store, tn_str path, const tn_attrs *attrs,
                        unsigned what);
+int tn_store_may_write(tarn_cx *cx, tn_store *store, tn_str path, bool *out);
 int tn_store_free_bytes(tarn_cx *cx, tn_store *store, tn_str path, uint64_t *out);
 
 /* Path arithmetic; results in the arena. */

@@ -536,6 +536,21 @@ static int local_link(tarn_cx *cx, tn_store *store, tn_str from, tn_str to)
                           error == EEXIST ? to : from);
 }
 
+static int local_may_write(tarn_cx *cx, tn_store *store, tn_str path, bool *out)
+{
+    tn_store_local_path buffer;
+
+    (void)store;
+    if (faccessat(AT_FDCWD, tn_store_local_cpath(&buffer, path), W_OK | X_OK, AT_EACCESS) == 0) {
+        *out = true;
+        return TARN_OK;
+    }
+    if (errno != EACCES && errno != EPERM && errno != EROFS)
+        return tn_store_error(cx, errno, "ask for its rights", path);
+    *out = false;
+    return TARN_OK;
+}
+
 static int local_free_bytes(tarn_cx *cx, tn_store *store, tn_str path, uint64_t *out)
 {
     tn_store_local_path buffer;
@@ -577,6 +592,7 @@ static const tn_store_ops local_ops = {
     .lock_held = tn_store_local_lock_held,
     .attrs_get = tn_store_local_attrs_get,
     .attrs_set = tn_store_local_attrs_set,
+    .may_write = local_may_write,
     .free_bytes = local_free_bytes,
 };
 

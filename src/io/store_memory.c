@@ -848,6 +848,19 @@ done:
     return rc;
 }
 
+static int memory_may_write(tarn_cx *cx, tn_store *store, tn_str path, bool *out)
+{
+    memory_store *m = of(store);
+    uint32_t at;
+
+    enter(m);
+    at = lookup(m, path);
+    if (at != NONE)
+        *out = (m->nodes[at]->attrs.mode & 0200) != 0;
+    leave(m);
+    return at != NONE ? TARN_OK : missing(cx, path);
+}
+
 static int memory_free_bytes(tarn_cx *cx, tn_store *store, tn_str path, uint64_t *out)
 {
     (void)cx;
@@ -885,6 +898,7 @@ static const tn_store_ops memory_ops = {
     .lock_held = memory_lock_held,
     .attrs_get = memory_attrs_get,
     .attrs_set = memory_attrs_set,
+    .may_write = memory_may_write,
     .free_bytes = memory_free_bytes,
 };
 

@@ -266,6 +266,11 @@ static int wrap_attrs_set(tarn_cx *cx, tn_store *store, tn_str path, const tn_at
     AROUND(TN_CALL_ATTRS_SET, path, 0, attrs_set, INNER, path, attrs, what);
 }
 
+static int wrap_may_write(tarn_cx *cx, tn_store *store, tn_str path, bool *out)
+{
+    AROUND(TN_CALL_MAY_WRITE, path, 0, may_write, INNER, path, out);
+}
+
 static int wrap_free_bytes(tarn_cx *cx, tn_store *store, tn_str path, uint64_t *out)
 {
     AROUND(TN_CALL_FREE_BYTES, path, 0, free_bytes, INNER, path, out);
@@ -298,6 +303,7 @@ static const tn_store_ops wrap_ops = {
     .lock_held = wrap_lock_held,
     .attrs_get = wrap_attrs_get,
     .attrs_set = wrap_attrs_set,
+    .may_write = wrap_may_write,
     .free_bytes = wrap_free_bytes,
     .name = "wrapped",
 };

@@ -26,6 +26,7 @@ enum tn_store_call {
     TN_CALL_LOCK,
     TN_CALL_ATTRS_GET,
     TN_CALL_ATTRS_SET,
+    TN_CALL_MAY_WRITE,
     TN_CALL_FREE_BYTES
 };
 

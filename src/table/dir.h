@@ -129,6 +129,14 @@ bool tn_dir_bucketed_name(tn_str name);
 /* Marks of a writer at work: _temporary, .hive-staging*, .spark-staging*, *._COPYING_. */
 bool tn_dir_busy_name(tn_str name);
 
+/* Text naming the table of another kind that a directory's own name and its entries show, or empty.
+ */
+tn_str tn_dir_foreign_kind(tn_str directory, const tn_entry *entries, size_t count);
+/* The status for a table of such a kind at `where`. */
+int tn_dir_refuse(tarn_cx *cx, tn_str root, tn_str where, tn_str kind);
+/* UNSUPPORTED when `root` lies in a table of another kind. */
+int tn_dir_check_parents(tarn_cx *cx, tn_store *store, tn_str root);
+
 /* How the directories of a probe begin; a crash may leave them in the work directory. */
 #define TN_DIR_PROBE_PREFIX ".probe-"
 /* The two places a work directory can have: "/a/.NAME.tarn" for "/a/NAME", and "/a/NAME/.tarn".

@@ -40,14 +40,6 @@ void tn_dir_walk_clear(tn_dir_walk *walk);
 int tn_dir_wanted(tarn_cx *cx, tn_arena *arena, const tn_dir_options *options, tn_str path,
                   int *out);
 
-/* dir_kind.c: text naming the table of another kind that a directory's own name and its entries
- * show, or empty. */
-tn_str tn_dir_foreign_kind(tn_str directory, const tn_entry *entries, size_t count);
-/* The status for a table of such a kind at `where`. */
-int tn_dir_refuse(tarn_cx *cx, tn_str root, tn_str where, tn_str kind);
-/* UNSUPPORTED when `root` lies in a table of another kind. */
-int tn_dir_check_parents(tarn_cx *cx, tn_store *store, tn_str root);
-
 /* dir_footer.c: reads the footers of all files of the partitions. */
 int tn_dir_read_footers(tarn_cx *cx, tn_store *store, const tn_dir_options *options, tn_dir *dir);
 

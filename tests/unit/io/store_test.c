@@ -420,6 +420,20 @@ static void test_store__knows_free_space(void **state)
     }
 }
 
+static void test_store__knows_where_it_may_write(void **state)
+{
+    (void)state;
+    FOR_EACH_SUBJECT(s)
+    {
+        bool may = false;
+
+        assert_ok(s.cx, tn_store_may_write(s.cx, s.store, s.base, &may));
+        assert_true(may);
+        assert_fails(s.cx, TARN_E_NOTFOUND, "no such file",
+                     tn_store_may_write(s.cx, s.store, TN_STR("/no/such/place"), &may));
+    }
+}
+
 static void test_path__parts(void **state)
 {
     (void)state;
