@@ -22,6 +22,7 @@ typedef struct tn_change_file {
     int64_t mtime_ns;    /* leaving: identity */
     uint64_t inode;
     bool side; /* a leaving side file: it may be gone already, or be another by now */
+    bool link; /* a leaving symbolic link (writes only): the link goes, what it leads to stays */
 } tn_change_file;
 
 typedef struct tn_change {
@@ -62,6 +63,9 @@ int tn_change_exchange_settle(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_
 int tn_change_exchange_discard(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change);
 /* The directory in staging: the new one before the exchange, the old one after. */
 int tn_change_exchange_path(tarn_cx *cx, tn_arena *arena, const tn_change *change, tn_str *out);
+/* Brings one newcomer from `from` into the directory, under its name if that is free. */
+int tn_change_exchange_carry(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change,
+                             tn_str from, const tn_entry *entry);
 /* Carries what a listing of the old directory shows and the change does not know into the
  * directory, and removes names that live on there. */
 int tn_change_exchange_empty(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change);

@@ -315,10 +315,9 @@ done:
     return rc;
 }
 
-/* Brings one newcomer from `from` into the directory, under its name if that is free. A second time
- * it finds what the first time did (I4). */
-static int carry(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change, tn_str from,
-                 const tn_entry *entry)
+/* A second time it finds what the first time did (I4). */
+int tn_change_exchange_carry(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change,
+                             tn_str from, const tn_entry *entry)
 {
     tn_str name = entry->name, source, target;
     tn_stat stat;
@@ -345,12 +344,15 @@ static int carry(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *chang
         rc = tn_store_link(cx, store, source, target);
     if (rc == TARN_E_UNSUPPORTED)
         rc = tn_store_rename(cx, store, source, target, false);
-    if (rc == TARN_E_NOTFOUND) { /* gone again, as a temporary name is */
-        tn_cx_forget(cx);
-        rc = TARN_OK;
-    } else if (rc == TARN_OK) {
+    if (rc == TARN_OK)
         change->newcomers++;
-    }
+    if (rc != TARN_E_NOTFOUND)
+        goto done;
+    tn_cx_forget(cx);
+    TN_TRY(tn_change_find(cx, store, source, &there, &stat));
+    if (there) /* not the source is gone, as a temporary name is, but the directory */
+        TN_FAIL(TARN_E_CONFLICT, "%.*s: was removed by another program while %.*s came into it",
+                TN_STR_ARG(change->directory), TN_STR_ARG(source));
 done:
     return rc;
 }
@@ -376,7 +378,7 @@ static int go_on(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *chang
     TN_TRY(make_durable(cx, store, change));
     for (size_t i = 0; i < old->count; i++)
         if (!old->known[i])
-            TN_TRY(carry(cx, store, arena, change, fresh, &old->entries[i]));
+            TN_TRY(tn_change_exchange_carry(cx, store, arena, change, fresh, &old->entries[i]));
     TN_TRY(tn_store_sync_dir(cx, store, change->directory));
     TN_TRY(tn_store_attrs_get(cx, store, fresh, arena, &now));
     change->mtime_ns = now.mtime_ns; /* a newcomer moved it, and so does it here */
@@ -463,7 +465,7 @@ static int take_apart(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *
                                       &change->kept[*value / ROLES]));
             if (value != NULL)
                 continue;
-            TN_TRY(carry(cx, store, arena, change, fresh, &entries[i]));
+            TN_TRY(tn_change_exchange_carry(cx, store, arena, change, fresh, &entries[i]));
             TN_TRY(tn_path_join(cx, arena, fresh, entries[i].name, &path));
             TN_TRY(tn_store_sync_dir(cx, store, change->directory));
             TN_TRY(tn_change_remove(cx, store, path));
@@ -592,7 +594,7 @@ static int empty_once(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *
     TN_TRY(survey_old(cx, store, arena, change, fresh, &old));
     for (size_t i = 0; i < old.count; i++)
         if (!old.known[i]) {
-            TN_TRY(carry(cx, store, arena, change, fresh, &old.entries[i]));
+            TN_TRY(tn_change_exchange_carry(cx, store, arena, change, fresh, &old.entries[i]));
             carried = true;
         }
     if (carried)

@@ -4,6 +4,7 @@
  * I2: what was settled, and what was not, is noted for the user. */
 #include "commit/commit_dir.h"
 #include "commit/work.h"
+#include "commit/write_run.h"
 #include "table/dir.h"
 
 int tn_work_records(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str folder, tn_str **paths,
@@ -123,6 +124,77 @@ done:
     return rc;
 }
 
+static int note_write(tarn_cx *cx, tn_recovery *recovery, const tn_write_record *record,
+                      const tn_write_notes *notes, tn_arena *arena)
+{
+    uint64_t files = 0;
+    tn_str text;
+    int rc;
+
+    for (size_t i = 0; i < record->step_count; i++)
+        files += record->steps[i].entering_count;
+    TN_TRY(tn_arena_print(cx, arena, &text, "an unfinished write of %llu file%s was completed",
+                          (unsigned long long)files, files == 1 ? "" : "s"));
+    TN_TRY(note_add(cx, recovery, record->root, record->root, TN_RECOVERY_SETTLED, text));
+    for (size_t i = 0; i < notes->count; i++) {
+        tn_str directory;
+
+        TN_TRY(tn_path_join(cx, arena, record->root, notes->items[i].path, &directory));
+        TN_TRY(note_add(cx, recovery, record->root, directory, TN_RECOVERY_SETTLED,
+                        notes->items[i].text));
+    }
+done:
+    return rc;
+}
+
+/* Takes the error of the context as the reason. While readers do not see all of it each of its
+ * directories waits. */
+static int note_write_waits(tarn_cx *cx, tn_recovery *recovery, const tn_write_record *record,
+                            tn_arena *arena)
+{
+    bool done = record->state == TN_CHANGE_DONE;
+    tn_str text;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_arena_print(
+        cx, arena, &text,
+        done ? "the old files of a finished write cannot be removed: %s; the next run tries again"
+             : "an unfinished write cannot be completed: %s; its directories are left alone, and "
+               "the next run tries again",
+        tarn_cx_error(cx)));
+    tn_cx_forget(cx);
+    if (done)
+        TN_TRY(note_add(cx, recovery, record->root, record->root, TN_RECOVERY_RETAINED, text));
+    for (size_t i = 0; i < record->step_count && !done; i++)
+        TN_TRY(note_add(cx, recovery, record->root, record->steps[i].directory, TN_RECOVERY_OPEN,
+                        text));
+done:
+    return rc;
+}
+
+static int settle_write(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str path,
+                        bool *retained, tn_recovery *out)
+{
+    tn_write_record record;
+    tn_write_notes notes = {0};
+    int rc;
+
+    TN_TRY(tn_write_record_load(cx, work->store, path, work->root, work->path, arena, &record));
+    rc = tn_write_run(cx, work->store, arena, &record, &notes);
+    if (rc == TARN_E_NOMEM || rc == TARN_E_CANCELLED)
+        TN_TRY(tn_fail_within(cx, rc, "%.*s: an unfinished write cannot be completed",
+                              TN_STR_ARG(work->root)));
+    if (rc != TARN_OK) {
+        *retained = true;
+        TN_TRY(note_write_waits(cx, out, &record, arena));
+        goto done;
+    }
+    TN_TRY(note_write(cx, out, &record, &notes, arena));
+    out->completed += record.step_count;
+done:
+    return rc;
+}
+
 /* *retained: something has to stay where it is. Either old files could not be removed (an immutable
  * one, say): the directory itself is right, so merging may go on. Or the change could not be
  * settled: its directory waits, the others go on. The record stays, and each run tries again. */
@@ -138,6 +210,10 @@ static int settle_all(tarn_cx *cx, const tn_work *work, tn_arena *arena, bool *r
         tn_change change;
         bool completed;
 
+        if (tn_write_record_named(records[i])) {
+            TN_TRY(settle_write(cx, work, arena, records[i], retained, out));
+            continue;
+        }
         TN_TRY(tn_change_record_load(cx, work->store, records[i], arena, &change));
         TN_TRY(tn_work_check_place(cx, work->root, work->path, &change));
         rc = tn_change_settle(cx, work->store, arena, &change, work->undo, &completed);

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "commit/write_run.h"
 #include "table/dir.h"
 
 #define LOCK_TRIES_MAX 20
@@ -275,13 +276,27 @@ done:
     return rc;
 }
 
+/* A write's staging holds nothing but what it made: spilled rows, new files, directories. */
+static int sweep_write(tarn_cx *cx, tn_store *store, tn_str staging)
+{
+    int rc;
+
+    TN_TRY(tn_store_remove_tree(cx, store, staging));
+    tn_change_remove_staging(cx, store, staging);
+done:
+    return rc;
+}
+
 int tn_work_sweep(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str staging)
 {
     tn_entry *entries;
     size_t count;
     tn_str path;
-    int rc = tn_store_list(cx, store, staging, arena, &entries, &count);
+    int rc;
 
+    if (tn_str_is(tn_path_name(staging), TN_WRITE_STAGING_NAME))
+        return sweep_write(cx, store, staging);
+    rc = tn_store_list(cx, store, staging, arena, &entries, &count);
     if (rc == TARN_E_NOTFOUND) { /* what is above it may have been made already */
         tn_cx_forget(cx);
         rc = TARN_OK;

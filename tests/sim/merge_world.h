@@ -12,7 +12,7 @@
 #include "io/store_fault.h"
 #include "io/store_memory.h"
 
-#define ROWS_MAX 64
+#define ROWS_MAX 512
 #define ROOT     "/lake/t"
 
 enum way {
@@ -31,7 +31,8 @@ struct world {
     enum way way;
     int64_t keep_old_ms;
     int runs;
-    int rows[ROWS_MAX]; /* the model: how often each row must be seen */
+    const char *partition; /* that is merged */
+    int rows[ROWS_MAX];    /* the model: how often each row must be seen */
     int next_row;
     int64_t now_ms;
 };
@@ -76,9 +77,10 @@ static inline void world_put_rows(struct world *w, tn_str path, int count)
     world_put(w, path, text);
 }
 
-static inline void world_open(struct world *w, enum way way, int64_t keep_old_ms)
+static inline void world_open_empty(struct world *w, enum way way, int64_t keep_old_ms)
 {
-    *w = (struct world){.way = way, .keep_old_ms = keep_old_ms, .now_ms = 1800000000000};
+    *w = (struct world){
+        .way = way, .keep_old_ms = keep_old_ms, .partition = "dt=1", .now_ms = 1800000000000};
     w->cx =
         tarn_cx_open(&(tarn_cx_options){.jobs = 1, .now_ms = world_now, .now_arg = w, .seed = 7});
     assert_non_null(w->cx);
@@ -86,6 +88,11 @@ static inline void world_open(struct world *w, enum way way, int64_t keep_old_ms
     w->store = w->memory;
     if (way == WAY_REFUSED)
         w->memory->caps &= ~(unsigned)TN_STORE_EXCHANGE;
+}
+
+static inline void world_open(struct world *w, enum way way, int64_t keep_old_ms)
+{
+    world_open_empty(w, way, keep_old_ms);
     assert_ok(w->cx, tn_store_make_dirs(w->cx, w->memory, TN_STR(ROOT "/dt=1")));
     world_put_rows(w, TN_STR(ROOT "/dt=1/a.parquet"), 2);
     world_put_rows(w, TN_STR(ROOT "/dt=1/b.parquet"), 1);
@@ -265,8 +272,8 @@ static inline int world_plan_make(struct world *w, struct world_plan *p, bool *w
     p->plan.made_ms = w->now_ms;
     p->plan.options.keep_old_ms = w->keep_old_ms;
     p->plan.partitions = partition;
-    partition->path = TN_STR("dt=1");
-    partition->directory = TN_STR(ROOT "/dt=1");
+    partition->path = tn_str_of(w->partition);
+    partition->directory = world_path(w, ROOT "/%s", w->partition);
     partition->staging =
         world_path(w, "%.*s/%.*s/0", TN_STR_ARG(p->plan.work), TN_STR_ARG(p->plan.id));
     partition->staging_inside = w->way == WAY_INSIDE;
