@@ -10,6 +10,7 @@
 #include "op.h"
 #include "plan.h"
 #include "read.h"
+#include "split.h"
 #include "status.h"
 #include "task.h"
 

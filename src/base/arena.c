@@ -71,6 +71,24 @@ void *tn_arena_array(tarn_cx *cx, tn_arena *arena, size_t count, size_t size)
     return tn_arena_take(cx, arena, bytes);
 }
 
+int tn_arena_grow(tarn_cx *cx, tn_arena *arena, void *array, size_t count, size_t *cap, size_t size)
+{
+    size_t wanted = *cap != 0 ? *cap * 2 : 8;
+    void *old, *grown;
+
+    if (count < *cap)
+        return TARN_OK;
+    grown = tn_arena_array(cx, arena, wanted, size);
+    if (grown == NULL)
+        return TARN_E_NOMEM;
+    memcpy(&old, array, sizeof old);
+    if (count != 0)
+        memcpy(grown, old, count * size);
+    memcpy(array, &grown, sizeof grown);
+    *cap = wanted;
+    return TARN_OK;
+}
+
 int tn_arena_keep(tarn_cx *cx, tn_arena *arena, tn_str *text)
 {
     char *copy = tn_arena_take(cx, arena, text->len + 1);

@@ -15,6 +15,11 @@ void tn_arena_clear(tn_arena *arena);
 /* Zeroed memory, aligned to 16; NULL with NOMEM in `cx`. */
 void *tn_arena_take(tarn_cx *cx, tn_arena *arena, size_t size);
 void *tn_arena_array(tarn_cx *cx, tn_arena *arena, size_t count, size_t size);
+/* Makes room in an array of the arena: `array` points to its pointer, which holds `count` items in
+ * a room for *cap. Does nothing where there is room for one more; else the room doubles, and what
+ * is new is zeroed. */
+int tn_arena_grow(tarn_cx *cx, tn_arena *arena, void *array, size_t count, size_t *cap,
+                  size_t size);
 /* Replaces *text by a copy in the arena, followed by a NUL that is not counted. */
 int tn_arena_keep(tarn_cx *cx, tn_arena *arena, tn_str *text);
 /* A NUL-ended printf in the arena. */

@@ -12,6 +12,7 @@ extern const struct cmd cmd_man;
 extern const struct cmd cmd_merge;
 extern const struct cmd cmd_read;
 extern const struct cmd cmd_show;
+extern const struct cmd cmd_splits;
 
 /* clang-format off: one a line, so that lines do not meet. */
 const struct cmd *const cmd_table[] = {
@@ -19,6 +20,7 @@ const struct cmd *const cmd_table[] = {
     &cmd_merge,
     &cmd_read,
     &cmd_show,
+    &cmd_splits,
     &cmd_exec,
     &cmd_commit,
     &cmd_help,
@@ -31,7 +33,7 @@ const struct cmd *const cmd_table[] = {
 /* Refused by name until their version. */
 const char *const cmd_later[] = {
     "create",  "write",     "timeline", "instant", "files", "schema",  "report",
-    "serve",   "splits",    "compact",  "cluster", "clean", "archive", "rollback",
+    "serve",   "compact",  "cluster", "clean", "archive", "rollback",
     "restore", "savepoint", "repair",   "upgrade", NULL,
 };
 
