@@ -34,5 +34,6 @@
 #define TN_PREDICATE_BYTES_MAX           (1 << 20)
 
 #define TN_ZSTD_WINDOW_LOG_MAX           27 /* of a zstd stream: 128 MiB */
+#define TN_JSON_DEPTH_MAX                64
 
 #endif

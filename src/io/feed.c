@@ -37,6 +37,14 @@ typedef struct memory_feed {
     size_t len, at, step;
 } memory_feed;
 
+typedef struct peek_feed {
+    tn_feed base;
+    tn_feed *inner;
+    tn_buf held;
+    bool given; /* what is held */
+    bool ended; /* `inner` */
+} peek_feed;
+
 int tn_feed_next(tarn_cx *cx, tn_feed *feed, const uint8_t **bytes, size_t *len)
 {
     int rc = TARN_OK;
@@ -208,4 +216,53 @@ int tn_feed_open_memory(tarn_cx *cx, const void *bytes, size_t len, size_t step,
     feed->step = step;
     *out = &feed->base;
     return TARN_OK;
+}
+
+static int peek_next(tarn_cx *cx, tn_feed *base, const uint8_t **bytes, size_t *len)
+{
+    peek_feed *feed = (peek_feed *)base;
+    bool first = !feed->given && feed->held.len != 0;
+
+    feed->given = true;
+    if (!first && !feed->ended) {
+        tn_buf_clear(&feed->held);
+        return tn_feed_next(cx, feed->inner, bytes, len);
+    }
+    *bytes = feed->held.data;
+    *len = first ? feed->held.len : 0;
+    return TARN_OK;
+}
+
+static void peek_close(tn_feed *base)
+{
+    peek_feed *feed = (peek_feed *)base;
+
+    tn_feed_close(feed->inner);
+    tn_buf_clear(&feed->held);
+    free(feed);
+}
+
+int tn_feed_open_peek(tarn_cx *cx, tn_feed *inner, size_t want, tn_feed **out, tn_str *first)
+{
+    peek_feed *feed = feed_make(cx, sizeof *feed, inner->name, peek_next, peek_close);
+    const uint8_t *bytes;
+    size_t len;
+    int rc = TARN_OK;
+
+    if (feed == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    while (!feed->ended && feed->held.len < want) {
+        TN_TRY(tn_feed_next(cx, inner, &bytes, &len));
+        feed->ended = len == 0;
+        tn_buf_add(&feed->held, bytes, len);
+        TN_TRY(tn_buf_check(cx, &feed->held));
+    }
+    feed->inner = inner;
+    *first = tn_buf_view(&feed->held);
+    *out = &feed->base;
+    feed = NULL;
+done:
+    if (feed != NULL)
+        peek_close(&feed->base);
+    return rc;
 }

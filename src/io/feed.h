@@ -23,4 +23,9 @@ int tn_feed_open_fd(tarn_cx *cx, int fd, tn_str name, tn_feed **out);
 int tn_feed_open_memory(tarn_cx *cx, const void *bytes, size_t len, size_t step, tn_str name,
                         tn_feed **out);
 
+/* A look ahead: the first bytes of `feed`, at least `want` or all there are. They come again as the
+ * first of *out, to which `feed` then belongs (it stays the caller's on failure). *first is valid
+ * until the first tn_feed_next. */
+int tn_feed_open_peek(tarn_cx *cx, tn_feed *feed, size_t want, tn_feed **out, tn_str *first);
+
 #endif

@@ -26,6 +26,10 @@ typedef struct tn_text_read_options {
     const struct ArrowSchema *schema;
     /* With a schema: also columns that it lacks are read, with the types of the sample. */
     bool schema_open;
+    /* The schema is what samples of all inputs showed together, but for its first `schema_given`
+     * columns. Nothing may be left out then: a JSON key that it lacks makes its record bad. */
+    bool schema_inferred;
+    size_t schema_given;
     tn_text_reject reject; /* NULL: the first bad record is INVALID, naming source, line, column */
     void *reject_arg;
     void (*warn)(void *arg, const char *text);

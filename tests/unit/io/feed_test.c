@@ -195,3 +195,32 @@ static void test_feed__bad_descriptor(void **state)
     tn_feed_close(NULL);
     tarn_cx_close(cx);
 }
+
+static void test_feed__peek(void **state)
+{
+    static const size_t wants[] = {0, 1, 4, 10, 99};
+    tarn_cx *cx = tarn_cx_open(NULL);
+
+    (void)state;
+    for (size_t w = 0; w < sizeof wants / sizeof *wants; w++) {
+        for (size_t step = 0; step < 4; step++) {
+            tn_feed *memory = NULL, *feed = NULL, *again = NULL;
+            tn_buf out = {0};
+            size_t chunks;
+            tn_str first;
+
+            assert_ok(cx, tn_feed_open_memory(cx, "0123456789", 10, step, TN_STR("m"), &memory));
+            assert_ok(cx, tn_feed_open_peek(cx, memory, wants[w], &feed, &first));
+            assert_true(first.len >= (wants[w] < 10 ? wants[w] : 10));
+            assert_true(tn_str_starts(TN_STR("0123456789"), first));
+            /* A look at what was looked at. */
+            assert_ok(cx, tn_feed_open_peek(cx, feed, wants[w], &again, &first));
+            assert_true(tn_str_is(again->name, "m"));
+            assert_ok(cx, drain(cx, again, &out, &chunks));
+            assert_true(tn_str_is(tn_buf_view(&out), "0123456789"));
+            tn_feed_close(again);
+            tn_buf_clear(&out);
+        }
+    }
+    tarn_cx_close(cx);
+}
