@@ -270,7 +270,7 @@ static int local_write(tarn_cx *cx, tn_sink *base, const void *bytes, size_t len
 static int local_finish(tarn_cx *cx, tn_sink *base)
 {
     local_sink *sink = (local_sink *)base;
-    int error = fsync(sink->fd) != 0 ? errno : 0;
+    int error = !base->scratch && fsync(sink->fd) != 0 ? errno : 0;
 
     /* close reports what a network file system could not write; it frees the descriptor anyway. */
     if (close(sink->fd) != 0 && error == 0 && errno != EINTR)

@@ -446,7 +446,8 @@ static int memory_finish(tarn_cx *cx, tn_sink *base)
 
     (void)cx;
     enter(m);
-    n->stable_bytes = n->data.len;
+    if (!base->scratch)
+        n->stable_bytes = n->data.len;
     leave(m);
     return TARN_OK;
 }

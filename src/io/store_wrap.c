@@ -139,6 +139,7 @@ static int wrap_finish(tarn_cx *cx, tn_sink *sink)
 {
     tn_store *store = sink->store;
 
+    ((wrap_sink *)sink)->inner->scratch = sink->scratch;
     AROUND(TN_CALL_FINISH, TN_STR(""), 0, finish, ((wrap_sink *)sink)->inner);
 }
 

@@ -74,6 +74,8 @@ typedef struct tn_parquet_sink_options {
     uint64_t group_bytes; /* compressed; 0: 32 MiB */
     int64_t group_rows;   /* 0: 1,048,576 */
     bool store_arrow_schema;
+    const struct ArrowSchema *stored_schema; /* what to store instead of the batches' own: one with
+                                                dictionaries that these have as plain values */
 } tn_parquet_sink_options;
 typedef struct tn_parquet_sink tn_parquet_sink;
 int tn_parquet_sink_open(tarn_cx *cx, tn_sink *file, const struct ArrowSchema *schema,
@@ -81,5 +83,16 @@ int tn_parquet_sink_open(tarn_cx *cx, tn_sink *file, const struct ArrowSchema *s
 int tn_parquet_sink_add(tarn_cx *cx, tn_parquet_sink *sink, const struct ArrowArray *batch);
 int tn_parquet_sink_finish(tarn_cx *cx, tn_parquet_sink *sink);
 void tn_parquet_sink_close(tn_parquet_sink *sink);
+/* About how many bytes the file has so far, the open row group as it will be when compressed; and
+ * how many of them are that group's. */
+uint64_t tn_parquet_sink_bytes(const tn_parquet_sink *sink);
+uint64_t tn_parquet_sink_open_bytes(const tn_parquet_sink *sink);
+/* Ends the row group that is open, if one is. */
+int tn_parquet_sink_flush(tarn_cx *cx, tn_parquet_sink *sink);
+/* Appends the row groups of another sink of the same schema, both flushed: the bytes are those of
+ * `bytes`, the file that `from` has written, and are copied as they are. `from` has none then, and
+ * is only to be closed. */
+int tn_parquet_sink_append(tarn_cx *cx, tn_parquet_sink *sink, tn_parquet_sink *from,
+                           tn_file *bytes);
 
 #endif

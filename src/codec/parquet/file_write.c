@@ -10,10 +10,12 @@
  * I3: Row groups without rows are not written; a file without any is legal. */
 #include "codec/parquet/file_write.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define MAGIC "PAR1"
+#define MAGIC      "PAR1"
+#define COPY_BYTES (1u << 20)
 
 /* What is kept of a chunk after its bytes are gone; `arena` owns what it points to. */
 typedef struct kept_chunk {
@@ -290,6 +292,91 @@ int tn_parquet_writer_row_group(tarn_cx *cx, tn_parquet_writer *w, tn_encoded_ch
     }
     for (size_t i = 0; i < n; i++)
         tn_encoded_chunk_clear(&chunks[i]);
+done:
+    return rc;
+}
+
+/* Copies the bytes of a file from `from` on to the end of the sink. */
+static int copy_bytes(tarn_cx *cx, tn_parquet_writer *w, tn_file *file, uint64_t from, uint64_t len)
+{
+    tn_buf piece = {0};
+    int rc = TARN_OK;
+
+    if (tn_buf_extend(&piece, COPY_BYTES) == NULL)
+        TN_TRY(tn_fail_memory(cx));
+    while (len > 0) {
+        size_t n = len < COPY_BYTES ? (size_t)len : COPY_BYTES;
+
+        TN_TRY(tn_cx_check(cx));
+        TN_TRY(tn_store_read(cx, file, from, piece.data, n));
+        TN_TRY(tn_store_write(cx, w->sink, piece.data, n));
+        from += n;
+        len -= n;
+    }
+done:
+    tn_buf_clear(&piece);
+    return rc;
+}
+
+/* A row group of another file whose bytes have moved by `shift`. */
+static int move_group(tarn_cx *cx, tn_parquet_writer *w, const tn_row_group_meta *from,
+                      kept_chunk *kept, int64_t shift, size_t ordinal, tn_row_group_meta *out)
+{
+    tn_row_group_meta group = *from;
+
+    group.columns = tn_arena_array(cx, &w->arena, from->column_count, sizeof *group.columns);
+    group.sorting = tn_arena_array(cx, &w->arena, from->sorting_count + 1, sizeof *group.sorting);
+    if (group.columns == NULL || group.sorting == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < from->sorting_count; i++)
+        group.sorting[i] = from->sorting[i];
+    group.ordinal = ordinal <= INT16_MAX ? (int32_t)ordinal : -1;
+    group.file_offset += shift;
+    for (size_t i = 0; i < from->column_count; i++) {
+        tn_chunk_meta *meta = &group.columns[i];
+
+        *meta = from->columns[i];
+        meta->data_page_offset += shift;
+        if (meta->has_dictionary_page_offset)
+            meta->dictionary_page_offset += shift;
+        for (size_t k = 0; k < kept[i].offset_index.pages; k++)
+            kept[i].offset_index.locations[k].offset += shift;
+    }
+    *out = group;
+    return TARN_OK;
+}
+
+int tn_parquet_writer_append(tarn_cx *cx, tn_parquet_writer *w, tn_parquet_writer *from,
+                             tn_file *file)
+{
+    const uint64_t head = sizeof MAGIC - 1;
+    tn_row_group_meta *groups = (tn_row_group_meta *)(void *)from->groups.data;
+    kept_chunk *kept = (kept_chunk *)(void *)from->kept.data;
+    size_t count = from->groups.len / sizeof *groups, n = w->schema->leaf_count;
+    size_t before = w->groups.len / sizeof *groups;
+    int64_t shift = (int64_t)tn_parquet_writer_bytes(w) - (int64_t)head;
+    int rc = TARN_OK;
+
+    assert(n == from->schema->leaf_count && !w->finished && !from->finished);
+    if (before + count > TN_PARQUET_ROW_GROUPS_MAX)
+        TN_FAIL(TARN_E_LIMIT, "a file may have %d row groups; use larger ones",
+                TN_PARQUET_ROW_GROUPS_MAX);
+    tn_buf_reserve(&w->groups, count * sizeof *groups);
+    tn_buf_reserve(&w->kept, from->kept.len);
+    TN_TRY(tn_buf_check(cx, &w->groups));
+    TN_TRY(tn_buf_check(cx, &w->kept));
+    TN_TRY(copy_bytes(cx, w, file, from->base + head, tn_parquet_writer_bytes(from) - head));
+    for (size_t i = 0; i < count; i++) {
+        tn_row_group_meta moved;
+
+        TN_TRY(move_group(cx, w, &groups[i], &kept[i * n], shift, before + i, &moved));
+        tn_buf_add(&w->groups, &moved, sizeof moved);
+    }
+    /* What the metadata points to goes along, and is `from`'s no more. */
+    tn_buf_add(&w->kept, from->kept.data, from->kept.len);
+    tn_buf_reset(&from->kept);
+    tn_buf_reset(&from->groups);
+    w->footer.rows += from->footer.rows;
 done:
     return rc;
 }

@@ -25,6 +25,11 @@ void tn_parquet_writer_close(tn_parquet_writer *writer);
 int tn_parquet_writer_row_group(tarn_cx *cx, tn_parquet_writer *writer, tn_encoded_chunk *chunks,
                                 int64_t rows, const tn_sorting_column *sorting,
                                 size_t sorting_count);
+/* Appends the row groups of `from`, a writer of the same schema that is not finished: their bytes
+ * are read from `file`, which is what `from` has written, and stay as they are. `from` has no row
+ * groups then; its sink is the caller's to throw away. */
+int tn_parquet_writer_append(tarn_cx *cx, tn_parquet_writer *writer, tn_parquet_writer *from,
+                             tn_file *file);
 /* Indexes, bloom filters, footer, magic. */
 int tn_parquet_writer_finish(tarn_cx *cx, tn_parquet_writer *writer);
 uint64_t tn_parquet_writer_bytes(const tn_parquet_writer *writer);

@@ -79,7 +79,9 @@ static int key_values(tarn_cx *cx, tn_parquet_sink *sink, const tn_parquet_write
             pairs[count++] = file->key_values[i];
     *out = *file;
     if (sink->options.store_arrow_schema) {
-        rc = tn_arrow_schema_serialize(cx, &sink->arrow, text);
+        const struct ArrowSchema *stored = sink->options.stored_schema;
+
+        rc = tn_arrow_schema_serialize(cx, stored != NULL ? stored : &sink->arrow, text);
         if (rc != TARN_OK)
             return rc;
         pairs[count++] = (tn_key_value){TN_STR("ARROW:schema"), tn_buf_view(text), true};
@@ -272,6 +274,29 @@ int tn_parquet_sink_finish(tarn_cx *cx, tn_parquet_sink *sink)
     TN_TRY(tn_parquet_writer_finish(cx, sink->writer));
 done:
     return rc;
+}
+
+uint64_t tn_parquet_sink_open_bytes(const tn_parquet_sink *sink)
+{
+    return sink->group_open ? group_bytes(sink) : 0;
+}
+
+uint64_t tn_parquet_sink_bytes(const tn_parquet_sink *sink)
+{
+    return tn_parquet_writer_bytes(sink->writer) + tn_parquet_sink_open_bytes(sink);
+}
+
+int tn_parquet_sink_flush(tarn_cx *cx, tn_parquet_sink *sink)
+{
+    return sink->group_open ? flush_group(cx, sink) : TARN_OK;
+}
+
+int tn_parquet_sink_append(tarn_cx *cx, tn_parquet_sink *sink, tn_parquet_sink *from,
+                           tn_file *bytes)
+{
+    assert(!sink->group_open && !from->group_open);
+    sink->rows += from->rows;
+    return tn_parquet_writer_append(cx, sink->writer, from->writer, bytes);
 }
 
 void tn_parquet_sink_close(tn_parquet_sink *sink)
