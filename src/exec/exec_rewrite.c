@@ -40,7 +40,8 @@ tn_chunk_options tn_rewrite_chunk_options(tarn_cx *cx, const tn_rewrite *r, size
         .dictionary_bytes_max = share_of(cx, task->leaf_count, 16, TN_DICTIONARY_BYTES),
         .page_bytes = share_of(cx, task->leaf_count, 8, TN_PAGE_BYTES),
         .plain_bytes = r->plain_bytes[leaf],
-        .bloom = task->bloom_leaf != NULL && task->bloom_leaf[leaf],
+        .bloom =
+            tn_rewrite_leaf_encodes(r, leaf) && task->bloom_leaf != NULL && task->bloom_leaf[leaf],
     };
 }
 
@@ -70,17 +71,18 @@ static int open_schema(tarn_cx *cx, tn_rewrite *r)
     r->chunks = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->chunks);
     r->joins = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->joins);
     r->counts = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->counts);
+    r->filters = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->filters);
     r->encoded = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->encoded);
     r->plain_bytes = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->plain_bytes);
     if (r->maps == NULL || r->chunks == NULL || r->joins == NULL || r->counts == NULL ||
-        r->encoded == NULL || r->plain_bytes == NULL)
+        r->filters == NULL || r->encoded == NULL || r->plain_bytes == NULL)
         return TARN_E_NOMEM;
     r->ready = true;
     for (size_t i = 0; i < task->key_count; i++)
         if (tn_str_is(task->key_names[i], "ARROW:schema"))
             TN_TRY(tn_arrow_dictionary_leaves(cx, task->key_values[i], &r->schema, r->plain_bytes));
     for (size_t l = 0; l < task->leaf_count; l++)
-        r->maps[l].out = &r->schema.leaves[l];
+        tn_rewrite_leaf_init(r, l);
     if (task->hash && task->sort_count == 0) {
         r->hashes = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->hashes);
         if (r->hashes == NULL)
@@ -120,11 +122,12 @@ done:
     return rc;
 }
 
-static void rewrite_clear(tn_rewrite *r)
+static void rewrite_clear(tarn_cx *cx, tn_rewrite *r)
 {
     for (size_t l = 0; r->ready && l < r->task->leaf_count; l++) {
         tn_leaf_map_clear(&r->maps[l]);
         tn_rewrite_leaf_close(r, l);
+        tn_rewrite_filter_clear(cx, &r->filters[l]);
         tn_encoded_chunk_clear(&r->encoded[l]);
     }
     for (size_t l = 0; r->hashes != NULL && l < r->task->leaf_count; l++)
@@ -170,6 +173,6 @@ int tn_exec_rewrite(tarn_cx *cx, tn_store *store, const tn_task_rewrite *task, t
     TN_TRY(tn_rewrite_verify(cx, &r, result));
     TN_TRY(tn_rewrite_leaves_told(cx, &r, arena, result));
 done:
-    rewrite_clear(&r);
+    rewrite_clear(cx, &r);
     return rc;
 }

@@ -4,6 +4,7 @@
 
 #include "codec/parquet/chunk_join.h"
 #include "codec/parquet/file_write.h"
+#include "exec/rewrite_filter.h"
 #include "exec/rewrite_hash.h"
 #include "exec/rewrite_leaf.h"
 #include "io/store.h"
@@ -16,14 +17,15 @@ typedef struct tn_rewrite {
     tn_schema schema; /* of the output */
     tn_sink *sink;
     tn_parquet_writer *writer;
-    tn_leaf_map *maps;         /* per leaf */
-    tn_leaf_hash *hashes;      /* per leaf; NULL: no hash is wanted */
-    tn_chunk_writer **chunks;  /* per leaf, of the row group at work */
-    tn_chunk_join **joins;     /* per leaf, instead of a writer where chunks are joined */
-    tn_join_counts *counts;    /* per leaf, of all row groups */
-    tn_encoded_chunk *encoded; /* per leaf */
-    bool ready;                /* the arrays are all there */
-    bool *plain_bytes;         /* per leaf: the output's ARROW:schema calls it a dictionary */
+    tn_leaf_map *maps;          /* per leaf */
+    tn_leaf_hash *hashes;       /* per leaf; NULL: no hash is wanted */
+    tn_chunk_writer **chunks;   /* per leaf, of the row group at work */
+    tn_chunk_join **joins;      /* per leaf, instead of a writer where chunks are joined */
+    tn_join_counts *counts;     /* per leaf, of all row groups */
+    tn_rewrite_filter *filters; /* per leaf that is joined */
+    tn_encoded_chunk *encoded;  /* per leaf */
+    bool ready;                 /* the arrays are all there */
+    bool *plain_bytes;          /* per leaf: the output's ARROW:schema calls it a dictionary */
     _Atomic uint64_t read_bytes;
     uint64_t hash_in;
     int64_t rows_in;

@@ -112,6 +112,66 @@ static int finish_leaf(tarn_cx *cx, size_t leaf, void *arg)
     return tn_rewrite_leaf_finish(cx, p->r, leaf, group_of(p, p->group)->rows);
 }
 
+typedef struct again {
+    pipe *p;
+    tn_wave wave;
+    uint32_t *leaves;
+    size_t count;
+} again;
+
+static int look_leaf(tarn_cx *cx, size_t i, void *arg)
+{
+    again *a = arg;
+    int rc = TARN_OK;
+
+    for (size_t s = 0; s < a->wave.segment_count; s++)
+        if (a->wave.segments[s].rows != 0)
+            TN_TRY(tn_rewrite_leaf_look(cx, a->p->r, a->leaves[i],
+                                        &a->wave.loaded[a->wave.of_segment[s]],
+                                        &a->wave.segments[s]));
+done:
+    return rc;
+}
+
+static int end_filter(tarn_cx *cx, size_t i, void *arg)
+{
+    again *a = arg;
+    tn_rewrite *r = a->p->r;
+
+    return tn_rewrite_filter_end(cx, &r->filters[a->leaves[i]], &r->encoded[a->leaves[i]]);
+}
+
+/* Bloom filters that could not be merged are made of values: those columns of the row group are
+ * read once more. From now on their values are looked at with the first reading. */
+static int filters_again(tarn_cx *cx, pipe *p)
+{
+    const tn_output_group *group = group_of(p, p->group);
+    again a = {.p = p};
+    tn_wave_want want;
+    int rc = TARN_OK;
+
+    a.leaves = tn_calloc(cx, p->r->schema.leaf_count, sizeof *a.leaves);
+    if (a.leaves == NULL)
+        return TARN_E_NOMEM;
+    for (size_t l = 0; l < p->r->schema.leaf_count; l++)
+        if (p->r->filters[l].again)
+            a.leaves[a.count++] = (uint32_t)l;
+    want = (tn_wave_want){a.leaves, a.count};
+    for (size_t at = 0; a.count != 0 && at < group->segment_count; at += a.wave.segment_count) {
+        tn_wave_clear(cx, &a.wave);
+        TN_TRY(tn_wave_load(cx, p->r->store, p->r->task, &want, group->segments + at,
+                            group->segment_count - at, &a.wave));
+        TN_TRY(tn_parallel(cx, a.count, look_leaf, &a));
+        for (size_t i = 0; i < a.wave.loaded_count; i++)
+            p->r->read_bytes += a.wave.loaded[i].read_bytes;
+    }
+    TN_TRY(tn_parallel(cx, a.count, end_filter, &a));
+done:
+    tn_wave_clear(cx, &a.wave);
+    free(a.leaves);
+    return rc;
+}
+
 static void sort_leaves(pipe *p)
 {
     for (size_t i = 1; i < p->r->schema.leaf_count; i++) {
@@ -141,6 +201,7 @@ static int end_group(tarn_cx *cx, pipe *p)
     int rc = TARN_OK;
 
     TN_TRY(tn_parallel(cx, r->schema.leaf_count, finish_leaf, p));
+    TN_TRY(filters_again(cx, p));
     p->unwritten = group_of(p, p->group)->rows;
     r->rows_in += p->unwritten;
     for (size_t l = 0; l < r->schema.leaf_count; l++)

@@ -23,11 +23,18 @@ _Static_assert((int)TN_WAY_COPY == (int)TN_JOIN_COPY &&
 
 #define TN_JOIN_AHEAD (1u << 20)
 
-/* Values go to a writer of their own where the plan says so for the whole leaf. */
-static bool encodes(const tn_rewrite *r, size_t leaf)
+bool tn_rewrite_leaf_encodes(const tn_rewrite *r, size_t leaf)
 {
-    return r->task->intents[leaf].way == TN_WAY_ENCODE ||
-           (r->task->bloom_leaf != NULL && r->task->bloom_leaf[leaf]);
+    return r->task->intents[leaf].way == TN_WAY_ENCODE || r->task->sort_count != 0;
+}
+
+void tn_rewrite_leaf_init(tn_rewrite *r, size_t leaf)
+{
+    const tn_leaf *out = &r->schema.leaves[leaf];
+
+    r->maps[leaf].out = out;
+    r->filters[leaf].wanted = r->task->bloom_leaf != NULL && r->task->bloom_leaf[leaf] &&
+                              out->physical != TN_BOOLEAN && !tn_rewrite_leaf_encodes(r, leaf);
 }
 
 bool tn_rewrite_leaf_is_open(const tn_rewrite *r, size_t leaf)
@@ -39,7 +46,7 @@ int tn_rewrite_leaf_open(tarn_cx *cx, tn_rewrite *r, size_t leaf)
 {
     tn_chunk_options options = tn_rewrite_chunk_options(cx, r, leaf);
 
-    if (encodes(r, leaf))
+    if (tn_rewrite_leaf_encodes(r, leaf))
         return tn_chunk_writer_open(cx, &r->schema.leaves[leaf], &options, &r->chunks[leaf]);
     return tn_chunk_join_open(cx, &r->schema.leaves[leaf], &options,
                               (enum tn_join_way)r->task->intents[leaf].way, &r->joins[leaf]);
@@ -85,17 +92,22 @@ typedef struct leaf_sink {
     tn_rewrite *r;
     size_t leaf;
     const char *why;
-    bool look; /* values are only looked at: they are joined already */
+    bool look;      /* values are only looked at: they are joined already */
+    bool no_hash;   /* they have been hashed */
+    bool no_filter; /* the filter has them */
 } leaf_sink;
 
 static int take_batch(tarn_cx *cx, void *arg, const tn_leaf_batch *batch)
 {
     leaf_sink *sink = arg;
     tn_rewrite *r = sink->r;
+    const tn_leaf *leaf = &r->schema.leaves[sink->leaf];
     int rc = TARN_OK;
 
-    if (r->hashes != NULL)
-        TN_TRY(tn_leaf_hash_add(cx, &r->hashes[sink->leaf], &r->schema.leaves[sink->leaf], batch));
+    if (r->hashes != NULL && !sink->no_hash)
+        TN_TRY(tn_leaf_hash_add(cx, &r->hashes[sink->leaf], leaf, batch));
+    if (!sink->no_filter)
+        TN_TRY(tn_rewrite_filter_batch(cx, &r->filters[sink->leaf], leaf, batch));
     if (sink->look)
         goto done;
     if (r->joins[sink->leaf] != NULL)
@@ -137,22 +149,37 @@ int tn_rewrite_leaf_segment(tarn_cx *cx, tn_rewrite *r, size_t leaf, const tn_lo
 {
     const tn_leaf_source *source = &r->task->mappings[loaded->input->mapping][leaf];
     leaf_sink sink = {.r = r, .leaf = leaf};
+    bool filter_looks = false;
     int rc = TARN_OK;
 
     TN_TRY(tn_leaf_map_check(cx, &r->maps[leaf], source, loaded, segment));
     if (r->joins[leaf] != NULL) {
         sink.why = against(r, leaf, loaded, segment);
         sink.look = sink.why == NULL;
-        if (sink.look)
+        if (sink.look) {
             TN_TRY(join_chunk(cx, r, leaf, loaded, segment));
+            TN_TRY(tn_rewrite_filter_chunk(cx, &r->filters[leaf], &loaded->parquet, segment->group,
+                                           (size_t)source->leaf, &filter_looks));
+            sink.no_filter = !filter_looks;
+        }
     } else {
         r->counts[leaf].chunks[TN_JOIN_ENCODE]++;
     }
-    if (!sink.look || r->hashes != NULL)
+    if (!sink.look || r->hashes != NULL || filter_looks)
         TN_TRY(tn_leaf_map_segment(cx, r->store, &r->maps[leaf], source, loaded, segment,
                                    take_batch, &sink));
 done:
     return rc;
+}
+
+int tn_rewrite_leaf_look(tarn_cx *cx, tn_rewrite *r, size_t leaf, const tn_loaded *loaded,
+                         const tn_segment *segment)
+{
+    leaf_sink sink = {.r = r, .leaf = leaf, .look = true, .no_hash = true};
+
+    return tn_leaf_map_segment(cx, r->store, &r->maps[leaf],
+                               &r->task->mappings[loaded->input->mapping][leaf], loaded, segment,
+                               take_batch, &sink);
 }
 
 int tn_rewrite_leaf_finish(tarn_cx *cx, tn_rewrite *r, size_t leaf, int64_t rows)
@@ -171,6 +198,7 @@ int tn_rewrite_leaf_finish(tarn_cx *cx, tn_rewrite *r, size_t leaf, int64_t rows
                 "column \"%.*s\": %" PRId64 " rows where the row group has %" PRId64,
                 TN_STR_ARG(r->schema.leaves[leaf].dotted), encoded->rows, rows);
     tn_rewrite_leaf_close(r, leaf);
+    TN_TRY(tn_rewrite_filter_end(cx, &r->filters[leaf], encoded));
 done:
     return rc;
 }
@@ -183,12 +211,17 @@ void tn_rewrite_leaf_close(tn_rewrite *r, size_t leaf)
     r->chunks[leaf] = NULL;
 }
 
-/* Why values were encoded though no chunk said so: the plan or the leaf's filter did. */
-static tn_str encoded_why(const tn_rewrite *r, size_t leaf)
+static int tell_lost_filters(tarn_cx *cx, const tn_rewrite *r, tn_arena *arena, tn_str *notes)
 {
-    const tn_leaf_intent *intent = &r->task->intents[leaf];
+    int rc = TARN_OK;
 
-    return intent->way == TN_WAY_ENCODE ? intent->why : TN_STR("its bloom filter is made anew");
+    for (size_t l = 0; l < r->schema.leaf_count; l++)
+        if (r->filters[l].lost != NULL)
+            TN_TRY(tn_arena_print(cx, arena, notes, "%.*s%scolumn \"%.*s\": no bloom filter: %s",
+                                  TN_STR_ARG(*notes), notes->len != 0 ? "\n" : "",
+                                  TN_STR_ARG(r->schema.leaves[l].dotted), r->filters[l].lost));
+done:
+    return rc;
 }
 
 int tn_rewrite_leaves_told(tarn_cx *cx, const tn_rewrite *r, tn_arena *arena, tn_result *result)
@@ -208,13 +241,14 @@ int tn_rewrite_leaves_told(tarn_cx *cx, const tn_rewrite *r, tn_arena *arena, tn
                 done[l].why[way] = tn_str_of(counts->why[way]);
         }
         if (done[l].chunks[TN_WAY_ENCODE] != 0 && done[l].why[TN_WAY_ENCODE].len == 0 &&
-            encodes(r, l)) {
-            done[l].why[TN_WAY_ENCODE] = encoded_why(r, l);
+            tn_rewrite_leaf_encodes(r, l)) {
+            done[l].why[TN_WAY_ENCODE] = r->task->intents[l].why;
             TN_TRY(tn_arena_keep(cx, arena, &done[l].why[TN_WAY_ENCODE]));
         }
     }
     result->leaves = done;
     result->leaf_count = r->schema.leaf_count;
+    TN_TRY(tell_lost_filters(cx, r, arena, &result->notes));
 done:
     return rc;
 }

@@ -11,6 +11,7 @@
 #include "codec/parquet/bloom.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <xxhash.h>
 
 #define BLOCK_BYTES 32
@@ -84,4 +85,50 @@ void tn_bloom_insert_values(uint8_t *blocks, size_t len, const tn_leaf *leaf,
 
         tn_bloom_insert(blocks, len, hash);
     }
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    uint64_t x, y;
+
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+size_t tn_bloom_distinct(uint64_t *hashes, size_t count)
+{
+    size_t distinct = 0;
+
+    if (count != 0)
+        qsort(hashes, count, sizeof *hashes, compare_hashes);
+    for (size_t i = 0; i < count; i++)
+        if (distinct == 0 || hashes[i] != hashes[distinct - 1])
+            hashes[distinct++] = hashes[i];
+    return distinct;
+}
+
+double tn_bloom_fpp(tn_str blocks)
+{
+    size_t count = blocks.len / BLOCK_BYTES;
+    double sum = 0;
+
+    for (size_t b = 0; b < count; b++) {
+        double perhaps = 1;
+
+        for (size_t i = 0; i < BLOCK_WORDS; i++) {
+            uint32_t word;
+
+            memcpy(&word, blocks.ptr + b * BLOCK_BYTES + i * sizeof word, sizeof word);
+            perhaps *= __builtin_popcount(word) / 32.0;
+        }
+        sum += perhaps;
+    }
+    return count != 0 ? sum / (double)count : 1;
+}
+
+void tn_bloom_merge(uint8_t *blocks, tn_str other)
+{
+    for (size_t i = 0; i < other.len; i++)
+        blocks[i] |= (uint8_t)other.ptr[i];
 }

@@ -19,6 +19,12 @@ void tn_bloom_insert(uint8_t *blocks, size_t len, uint64_t hash);
 /* Inserts values of a leaf as tn_values holds them (any type but BOOLEAN). */
 void tn_bloom_insert_values(uint8_t *blocks, size_t len, const tn_leaf *leaf,
                             const tn_values *values);
+/* Sorts hashes and drops doubles; how many are left. */
+size_t tn_bloom_distinct(uint64_t *hashes, size_t count);
+/* How probably the filter says "perhaps" to a value it does not hold, by the bits that are set. */
+double tn_bloom_fpp(tn_str blocks);
+/* Adds what another filter of the same size holds. */
+void tn_bloom_merge(uint8_t *blocks, tn_str other);
 /* False when no value of this hash was inserted. */
 bool tn_bloom_query(tn_str blocks, uint64_t hash);
 

@@ -8,15 +8,6 @@
 #include "codec/parquet/bloom.h"
 #include "codec/parquet/leaf_write_state.h"
 
-static int compare_hashes(const void *a, const void *b)
-{
-    uint64_t x, y;
-
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return x < y ? -1 : x > y;
-}
-
 static void add_dictionary(tn_chunk_writer *w)
 {
     for (uint32_t i = 0; i < w->dict.count; i++) {
@@ -33,7 +24,7 @@ int tn_write_filter(tarn_cx *cx, tn_chunk_writer *w, tn_buf *out)
 {
     uint64_t *hash;
     uint8_t *blocks;
-    size_t n, size, distinct = 0;
+    size_t n, size, distinct;
     int rc = TARN_OK;
 
     if (!w->options.bloom || w->ready)
@@ -45,10 +36,7 @@ int tn_write_filter(tarn_cx *cx, tn_chunk_writer *w, tn_buf *out)
     n = w->hashes.len / sizeof *hash;
     if (n == 0)
         goto done;
-    qsort(hash, n, sizeof *hash, compare_hashes);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || hash[i] != hash[i - 1])
-            hash[distinct++] = hash[i];
+    distinct = tn_bloom_distinct(hash, n);
     size = tn_bloom_size(distinct, w->options.bloom_fpp);
     w->filter_bytes = size;
     TN_TRY(tn_chunk_writer_settle(cx, w));

@@ -1,4 +1,6 @@
 /* Bloom filters: bytes by hand, no false negatives, about the errors asked for. */
+#include <math.h>
+
 #include "unit/test.h"
 
 #include "base/cursor.h"
@@ -79,4 +81,50 @@ static void test_bloom__values_hash_as_plain(void **state)
     assert_true(tn_bloom_query(view, tn_bloom_hash("ab", 2)));
     assert_true(tn_bloom_query(view, tn_bloom_hash("cd", 2)));
     assert_false(tn_bloom_query(view, tn_bloom_hash("zz", 2)));
+}
+
+static void test_bloom__merged_filters_hold_both_and_tell_how_full_they_are(void **state)
+{
+    enum { LEN = 1024 };
+    uint8_t one[LEN] = {0}, two[LEN] = {0}, full[LEN];
+    tn_str other = {(const char *)two, LEN};
+    double empty = tn_bloom_fpp((tn_str){(const char *)one, LEN}), before;
+
+    (void)state;
+    memset(full, 0xff, LEN);
+    assert_true(empty <= 0);
+    assert_true(tn_bloom_fpp((tn_str){(const char *)full, LEN}) >= 1);
+    for (uint64_t i = 0; i < 400; i++) {
+        tn_bloom_insert(one, LEN, tn_bloom_hash(&i, sizeof i));
+        i += 1000;
+        tn_bloom_insert(two, LEN, tn_bloom_hash(&i, sizeof i));
+        i -= 1000;
+    }
+    before = tn_bloom_fpp((tn_str){(const char *)one, LEN});
+    tn_bloom_merge(one, other);
+    assert_true(tn_bloom_fpp((tn_str){(const char *)one, LEN}) > before);
+    for (uint64_t i = 0; i < 1400; i++)
+        if (i < 400 || i >= 1000)
+            assert_true(
+                tn_bloom_query((tn_str){(const char *)one, LEN}, tn_bloom_hash(&i, sizeof i)));
+    {
+        int perhaps = 0;
+
+        for (uint64_t i = 10000; i < 20000; i++)
+            perhaps +=
+                tn_bloom_query((tn_str){(const char *)one, LEN}, tn_bloom_hash(&i, sizeof i));
+        /* What the bits say is what queries meet. */
+        assert_true(fabs(perhaps / 10000.0 - tn_bloom_fpp((tn_str){(const char *)one, LEN})) <
+                    0.02);
+    }
+}
+
+static void test_bloom__distinct_hashes(void **state)
+{
+    uint64_t hashes[] = {5, 1, UINT64_MAX, 5, 1, 0, 5};
+
+    (void)state;
+    assert_int_equal(tn_bloom_distinct(hashes, 7), 4);
+    assert_true(hashes[0] == 0 && hashes[1] == 1 && hashes[2] == 5 && hashes[3] == UINT64_MAX);
+    assert_int_equal(tn_bloom_distinct(hashes, 0), 0);
 }
