@@ -13,5 +13,6 @@
 #include "split.h"
 #include "status.h"
 #include "task.h"
+#include "write.h"
 
 #endif

@@ -9,7 +9,13 @@
 #include "tarn/op.h"
 #include "task/merge_plan.h"
 
+/* op_merge.c: settles what crashed runs left if there is a work directory, under the lock. */
+int tn_merge_settle(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
+                    tn_recovery *recovery);
+
 /* merge_options.c: what the caller asked for, checked; INVALID names the option. */
+/* A codec by its name; with `keep` also "keep". */
+int tn_merge_codec_of(tarn_cx *cx, const char *name, int level, bool keep, int32_t *out);
 int tn_merge_options_of(tarn_cx *cx, const tarn_merge_options *options, tn_arena *arena,
                         tn_merge_options *out);
 int tn_merge_dir_options(tarn_cx *cx, const tarn_merge_options *options,

@@ -15,9 +15,9 @@ static const struct {
               {"uncompressed", TN_CODEC_NONE, 0}};
 
 /* "keep" goes as far as the codec that goes furthest; the others stop at their own end. */
-static int codec_of(tarn_cx *cx, const char *name, int level, int32_t *out)
+int tn_merge_codec_of(tarn_cx *cx, const char *name, int level, bool keep, int32_t *out)
 {
-    for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
+    for (size_t i = keep ? 0 : 1; i < sizeof codecs / sizeof codecs[0]; i++) {
         if (strcmp(name, codecs[i].name) != 0)
             continue;
         if (level != 0 && codecs[i].level_max == 0)
@@ -31,8 +31,8 @@ static int codec_of(tarn_cx *cx, const char *name, int level, int32_t *out)
         return TARN_OK;
     }
     return tn_fail(cx, TARN_E_INVALID,
-                   "codec \"%s\" is not known; give keep, zstd, snappy, gzip, brotli, lz4 or none",
-                   name);
+                   "codec \"%s\" is not known; give %szstd, snappy, gzip, brotli, lz4 or none",
+                   name, keep ? "keep, " : "");
 }
 
 static tn_str trim(tn_str text)
@@ -124,8 +124,8 @@ int tn_merge_options_of(tarn_cx *cx, const tarn_merge_options *options, tn_arena
     made.crc = options->crc;
     made.times_now = options->times_now;
     made.verify_content = options->verify == TARN_VERIFY_CONTENT;
-    TN_TRY(codec_of(cx, options->codec != NULL ? options->codec : "keep", options->level,
-                    &made.codec));
+    TN_TRY(tn_merge_codec_of(cx, options->codec != NULL ? options->codec : "keep", options->level,
+                             true, &made.codec));
     if (options->sort_by != NULL && options->sort_by[0] != '\0')
         TN_TRY(sort_of(cx, options->sort_by, arena, &made));
     if (made.target_bytes > INT64_MAX / 16)

@@ -5,8 +5,8 @@
 
 #include "op/merge_op.h"
 
-/* Settles leftovers if there is a work directory, under the lock. */
-static int settle(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena, tn_recovery *recovery)
+int tn_merge_settle(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
+                    tn_recovery *recovery)
 {
     tn_merge_plan nothing = {.id = TN_STR("0"), .root = root};
     tn_dir_commit *commit = NULL;
@@ -52,7 +52,7 @@ int tarn_merge(tarn_cx *cx, const char *path, const tarn_merge_options *options,
     TN_TRY(tn_merge_options_of(cx, options, &arena, &plan_options));
     TN_TRY(tn_merge_dir_options(cx, options, &plan_options, &arena, &dir_options));
     if (!options->dry_run)
-        TN_TRY(settle(cx, store, root, &arena, &recovery));
+        TN_TRY(tn_merge_settle(cx, store, root, &arena, &recovery));
     TN_TRY(tn_dir_load(cx, store, root, &dir_options, &dir));
     TN_TRY(tn_plan_merge(cx, &dir, &plan_options, &arena, &plan));
     TN_TRY(tn_merge_log_open(cx, &plan, &log));

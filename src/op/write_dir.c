@@ -1,0 +1,216 @@
+/* What is at the place that a write goes to.
+ * I1: the newest data file that can be read tells the columns: it is what the last writer meant. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/unify.h"
+#include "exec/exec_read.h"
+#include "op/write_op.h"
+
+/* A directory full of unreadable files tells nothing: then so many are enough to know it. */
+#define SCHEMA_TRIES_MAX 64
+
+void tn_write_dir_clear(tn_write_dir *dir)
+{
+    tn_field_release(&dir->schema);
+    free(dir->instants);
+    tn_dir_clear(&dir->dir);
+    *dir = (tn_write_dir){0};
+}
+
+typedef struct newest {
+    const tn_dir_partition *partition;
+    const tn_dir_file *file;
+} newest;
+
+/* Whether `a` counts as newer than `b`: by time, then by path, so that the choice is always one. */
+static bool is_newer(const newest *a, const newest *b)
+{
+    int order;
+
+    if (a->file->stat.mtime_ns != b->file->stat.mtime_ns)
+        return a->file->stat.mtime_ns > b->file->stat.mtime_ns;
+    order = tn_str_compare(a->partition->path, b->partition->path);
+    return order != 0 ? order > 0 : tn_str_compare(a->file->name, b->file->name) > 0;
+}
+
+/* The newest file that is older than `below` (NULL: of all). */
+static bool find_newest(const tn_dir *dir, const newest *below, newest *out)
+{
+    bool found = false;
+
+    for (size_t p = 0; p < dir->partition_count; p++)
+        for (size_t i = 0; i < dir->partitions[p].file_count; i++) {
+            newest at = {&dir->partitions[p], &dir->partitions[p].files[i]};
+
+            if ((below != NULL && !is_newer(below, &at)) || (found && !is_newer(&at, out)))
+                continue;
+            *out = at;
+            found = true;
+        }
+    return found;
+}
+
+static bool names_directory(const tarn_write_options *options, const char *column)
+{
+    const char *one = column;
+    struct ArrowSchema field = {.format = "n", .name = one}, *children[] = {&field};
+    const struct ArrowSchema all = {
+        .format = "+s", .name = "", .n_children = 1, .children = children};
+
+    for (size_t i = 0; i < options->partition_by_count; i++)
+        if (tn_unify_child(&all, tn_str_of(options->partition_by[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The columns of the file `whole` but those that name directories. In `nanos`, which is the same
+ * file read in another way, times of INT96 are in nanoseconds: so they are known. */
+static int take_columns(tarn_cx *cx, const tarn_write_options *options, struct ArrowSchema *whole,
+                        const struct ArrowSchema *nanos, tn_write_dir *out)
+{
+    size_t count = 0;
+    int64_t n = 0;
+    int rc = TARN_OK;
+
+    for (int64_t i = 0; i < whole->n_children; i++)
+        count += !names_directory(options, whole->children[i]->name);
+    out->instants = tn_calloc(cx, count + 1, sizeof *out->instants);
+    if (out->instants == NULL)
+        return TARN_E_NOMEM;
+    TN_TRY(tn_field_init(cx, &out->schema, "+s", TN_STR(""), false, count));
+    for (int64_t i = 0; i < whole->n_children; i++) {
+        struct ArrowSchema *column = whole->children[i];
+
+        if (names_directory(options, column->name))
+            continue;
+        if (strcmp(column->format, "tsu:") == 0 &&
+            strcmp(nanos->children[i]->format, "tsn:") == 0) {
+            out->instants[n] = true;
+            TN_TRY(tn_field_init(cx, out->schema.children[n], "tsu:UTC", tn_str_of(column->name),
+                                 tn_field_nullable(column), 0));
+        } else {
+            TN_TRY(tn_field_copy(cx, column, out->schema.children[n]));
+        }
+        n++;
+    }
+    out->has_schema = true;
+done:
+    return rc;
+}
+
+static int read_columns(tarn_cx *cx, tn_store *store, const newest *file,
+                        const tarn_write_options *options, tn_write_dir *out)
+{
+    struct ArrowSchema micros = {0}, nanos = {0};
+    tn_arena arena = {0};
+    tn_str path;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_path_join(cx, &arena, file->partition->directory, file->file->name, &path));
+    TN_TRY(tn_exec_read_schema(cx, store, path, true, &micros));
+    TN_TRY(tn_exec_read_schema(cx, store, path, false, &nanos));
+    if (micros.n_children != nanos.n_children)
+        TN_FAIL(TARN_E_CONFLICT, "%.*s changed while it was looked at; try again",
+                TN_STR_ARG(path));
+    TN_TRY(take_columns(cx, options, &micros, &nanos, out));
+done:
+    tn_field_release(&micros);
+    tn_field_release(&nanos);
+    tn_arena_clear(&arena);
+    return rc;
+}
+
+static int find_columns(tarn_cx *cx, tn_store *store, const tarn_write_options *options,
+                        tn_write_dir *out)
+{
+    newest at, last;
+    int rc = TARN_OK;
+
+    for (int tries = 0; tries < SCHEMA_TRIES_MAX; tries++) {
+        if (!find_newest(&out->dir, tries != 0 ? &last : NULL, &at))
+            break;
+        rc = read_columns(cx, store, &at, options, out);
+        if (rc != TARN_E_CORRUPT && rc != TARN_E_UNSUPPORTED && rc != TARN_E_NOTFOUND)
+            break;
+        tn_cx_forget(cx);
+        rc = TARN_OK;
+        last = at;
+    }
+    return rc;
+}
+
+int tn_write_dir_load(tarn_cx *cx, tn_store *store, tn_str root, const tarn_write_options *options,
+                      tn_write_dir *out)
+{
+    const tn_dir_options listing = {
+        .no_footers = true, .for_write = true, .probe = !options->dry_run};
+    tn_write_dir made = {0};
+    tn_stat stat;
+    int rc = TARN_OK;
+
+    rc = tn_store_stat(cx, store, root, &stat);
+    if (rc == TARN_E_NOTFOUND) {
+        tn_cx_forget(cx);
+        TN_TRY(tn_dir_check_parents(cx, store, root));
+        if (tn_store_stat(cx, store, tn_path_parent(root), &stat) != TARN_OK)
+            TN_FAIL(TARN_E_NOTFOUND,
+                    "%.*s: the directory that it is to be made in is not there; make that first",
+                    TN_STR_ARG(root));
+        *out = made;
+        return TARN_OK;
+    }
+    TN_TRY(rc);
+    if (stat.kind != TN_ENTRY_DIR)
+        TN_FAIL(TARN_E_INVALID, "%.*s: is no directory; name one, or a new name for it",
+                TN_STR_ARG(root));
+    made.found = true;
+    TN_TRY(tn_dir_load(cx, store, root, &listing, &made.dir));
+    for (size_t p = 0; p < made.dir.partition_count; p++) {
+        const tn_dir_partition *partition = &made.dir.partitions[p];
+
+        made.files += partition->file_count;
+        for (size_t i = 0; i < partition->file_count; i++)
+            made.bytes += partition->files[i].stat.size_bytes;
+    }
+    /* What replaces all need not fit what is replaced. */
+    if (options->mode != TARN_WRITE_OVERWRITE)
+        TN_TRY(find_columns(cx, store, options, &made));
+    *out = made;
+    made = (tn_write_dir){0};
+done:
+    tn_write_dir_clear(&made);
+    return rc;
+}
+
+static bool same_file(const tn_dir_file *a, const tn_dir_file *b)
+{
+    return tn_str_equal(a->name, b->name) && a->stat.size_bytes == b->stat.size_bytes &&
+           a->stat.mtime_ns == b->stat.mtime_ns && a->stat.inode == b->stat.inode;
+}
+
+/* The next partition with data files from `at` on; the count at the end. */
+static size_t next_with_files(const tn_dir *dir, size_t at)
+{
+    while (at < dir->partition_count && dir->partitions[at].file_count == 0)
+        at++;
+    return at;
+}
+
+bool tn_write_dir_same(const tn_dir *a, const tn_dir *b)
+{
+    size_t i = next_with_files(a, 0), k = next_with_files(b, 0);
+
+    while (i < a->partition_count && k < b->partition_count) {
+        const tn_dir_partition *x = &a->partitions[i], *y = &b->partitions[k];
+
+        if (!tn_str_equal(x->path, y->path) || x->file_count != y->file_count)
+            return false;
+        for (size_t n = 0; n < x->file_count; n++)
+            if (!same_file(&x->files[n], &y->files[n]))
+                return false;
+        i = next_with_files(a, i + 1);
+        k = next_with_files(b, k + 1);
+    }
+    return i >= a->partition_count && k >= b->partition_count;
+}

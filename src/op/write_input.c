@@ -1,0 +1,140 @@
+/* Whether the inputs of a write and the directory that it goes to are apart.
+ * I1: a name that exists is never taken for a glob, here as where inputs are opened. */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "op/write_op.h"
+
+static bool lies_in(tn_str path, tn_str root)
+{
+    return tn_str_starts(path, root) &&
+           (path.len == root.len || root.len == 1 || path.ptr[root.len] == '/');
+}
+
+/* The first component of `rest`, which it is taken off. */
+static tn_str take_component(tn_str *rest)
+{
+    size_t end;
+    tn_str name;
+
+    while (rest->len != 0 && rest->ptr[0] == '/')
+        *rest = tn_str_from(*rest, 1);
+    end = tn_str_find(*rest, '/');
+    name = (tn_str){rest->ptr, end};
+    *rest = tn_str_from(*rest, end);
+    return name;
+}
+
+/* Whether a pattern may name `path` or something below it; both relative to the same place. */
+static int may_reach(tarn_cx *cx, tn_arena *arena, tn_str pattern, tn_str path, bool *out)
+{
+    tn_str part, name;
+    int rc = TARN_OK;
+
+    *out = false;
+    for (;;) {
+        part = take_component(&pattern);
+        name = take_component(&path);
+        if (name.len == 0) {
+            *out = true; /* what is left of the pattern goes on below */
+            break;
+        }
+        if (part.len == 0)
+            break; /* it names a directory above, or something else */
+        if (tn_str_is(part, "**")) {
+            *out = true;
+            break;
+        }
+        TN_TRY(tn_arena_keep(cx, arena, &part));
+        TN_TRY(tn_arena_keep(cx, arena, &name));
+        if (fnmatch(part.ptr, name.ptr, FNM_NOESCAPE) != 0)
+            break;
+        if (pattern.len == 0) {
+            *out = true; /* it names a directory on the way: all below is read */
+            break;
+        }
+    }
+done:
+    return rc;
+}
+
+/* The directory before the first component with a glob character, and the rest. */
+static void split_glob(tn_str text, tn_str *base, tn_str *pattern)
+{
+    size_t at = 0, slash = 0;
+
+    while (at < text.len && strchr("*?[", text.ptr[at]) == NULL) {
+        if (text.ptr[at] == '/')
+            slash = at + 1;
+        at++;
+    }
+    *base = slash > 1 ? (tn_str){text.ptr, slash - 1} : slash == 1 ? TN_STR("/") : TN_STR(".");
+    *pattern = tn_str_from(text, slash);
+}
+
+/* Whether what `text` names overlaps with `root`; *same when it is the root itself. */
+static int overlaps(tarn_cx *cx, tn_arena *arena, tn_str root, tn_str text, bool *out, bool *same)
+{
+    tn_store *store = NULL;
+    tn_str path, base, pattern;
+    tn_stat stat;
+    int rc = TARN_OK;
+
+    *out = *same = false;
+    TN_TRY(tn_store_locate(cx, text, arena, &store, &path));
+    rc = tn_store_stat(cx, store, path, &stat);
+    if (rc == TARN_OK) {
+        *same = tn_str_equal(path, root);
+        *out = lies_in(path, root) || (stat.kind == TN_ENTRY_DIR && lies_in(root, path));
+        goto done;
+    }
+    if (rc != TARN_E_NOTFOUND)
+        goto done;
+    tn_cx_forget(cx);
+    rc = TARN_OK;
+    split_glob(text, &base, &pattern);
+    if (tn_str_equal(pattern, text) && memchr(text.ptr, '*', text.len) == NULL &&
+        memchr(text.ptr, '?', text.len) == NULL && memchr(text.ptr, '[', text.len) == NULL)
+        goto done; /* neither there nor a glob: opening it says so */
+    tn_store_close(store);
+    store = NULL;
+    TN_TRY(tn_store_locate(cx, base, arena, &store, &path));
+    if (lies_in(path, root))
+        *out = true;
+    else if (lies_in(root, path))
+        TN_TRY(may_reach(cx, arena, pattern, tn_str_from(root, path.len), out));
+done:
+    tn_store_close(store);
+    return rc;
+}
+
+int tn_write_input_check(tarn_cx *cx, tn_str root, const char *const *inputs, size_t count,
+                         const tarn_write_options *options, bool *itself)
+{
+    tn_arena arena = {0};
+    bool all_same = false;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        bool out, same;
+
+        if (strcmp(inputs[i], "-") == 0)
+            continue;
+        TN_TRY(overlaps(cx, &arena, root, tn_str_of(inputs[i]), &out, &same));
+        if (!out)
+            continue;
+        if (!same || options->mode != TARN_WRITE_OVERWRITE)
+            TN_FAIL(TARN_E_INVALID,
+                    "%s: overlaps with the directory that is written to, so its rows would be "
+                    "there twice or vanish; write to another directory%s",
+                    inputs[i], same ? ", or rewrite all of this one with --op overwrite" : "");
+        if (all_same)
+            TN_FAIL(TARN_E_INVALID, "%s: is given twice, so its rows would be there twice",
+                    inputs[i]);
+        all_same = true;
+    }
+    *itself = all_same;
+done:
+    tn_arena_clear(&arena);
+    return rc;
+}
