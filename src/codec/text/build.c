@@ -609,6 +609,90 @@ int tn_build_text(tarn_cx *cx, tn_build *column, tn_str text, const char **why)
     }
 }
 
+/* ---- many values */
+
+/* What does not fit: its place, and something in its stead. */
+static int push_unfit(tarn_cx *cx, tn_build *node, size_t place, tn_buf *bad)
+{
+    uint32_t at = (uint32_t)place;
+
+    tn_buf_add(bad, &at, sizeof at);
+    if (bad->failed)
+        return tn_buf_check(cx, bad);
+    return push_default(cx, node);
+}
+
+static int push_missing(tarn_cx *cx, tn_build *node, size_t place, tn_buf *bad)
+{
+    return node->nullable || node->shape == SHAPE_NULL ? push_null(cx, node)
+                                                       : push_unfit(cx, node, place, bad);
+}
+
+static int build_fixed(tarn_cx *cx, tn_build *node, const tn_str *texts, size_t count, tn_buf *bad)
+{
+    const tn_format type = node->type;
+    uint8_t value[32];
+    int rc = TARN_OK;
+
+    TN_TRY(tn_block_reserve(cx, &node->data, count * node->width));
+    for (size_t i = 0; i < count; i++) {
+        if (texts[i].ptr == NULL)
+            TN_TRY(push_missing(cx, node, i, bad));
+        else if (tn_value_parse(&type, texts[i], value) == TN_VALUE_FITS)
+            TN_TRY(push_fixed(cx, node, value));
+        else
+            TN_TRY(push_unfit(cx, node, i, bad));
+    }
+done:
+    return rc;
+}
+
+static int build_utf8(tarn_cx *cx, tn_build *node, const tn_str *texts, size_t count, bool ascii,
+                      tn_buf *bad)
+{
+    size_t bytes = 0;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += texts[i].len;
+    TN_TRY(tn_block_reserve(cx, &node->bytes, bytes));
+    TN_TRY(tn_block_reserve(cx, &node->data, count * (node->large ? 8 : 4)));
+    for (size_t i = 0; i < count; i++) {
+        if (texts[i].ptr == NULL)
+            TN_TRY(push_missing(cx, node, i, bad));
+        else if (ascii || tn_str_utf8(texts[i]))
+            TN_TRY(push_bytes(cx, node, texts[i]));
+        else
+            TN_TRY(push_unfit(cx, node, i, bad));
+    }
+done:
+    return rc;
+}
+
+int tn_build_texts(tarn_cx *cx, tn_build *column, const tn_str *texts, size_t count, bool ascii,
+                   tn_buf *bad)
+{
+    const char *why;
+    int rc = TARN_OK;
+
+    if (column->utf8)
+        return build_utf8(cx, column, texts, count, ascii, bad);
+    if (column->shape == SHAPE_FIXED &&
+        (column->type.kind != TN_FORMAT_FIXED_BINARY || column->uuid))
+        return build_fixed(cx, column, texts, count, bad);
+    for (size_t i = 0; i < count; i++) {
+        if (texts[i].ptr == NULL) {
+            TN_TRY(push_missing(cx, column, i, bad));
+            continue;
+        }
+        TN_TRY(tn_build_text(cx, column, texts[i], &why));
+        if (why != NULL)
+            TN_TRY(push_unfit(cx, column, i, bad));
+    }
+done:
+    return rc;
+}
+
 int tn_build_bool(tarn_cx *cx, tn_build *column, bool value, const char **why)
 {
     tn_str text = value ? TN_STR("true") : TN_STR("false");
@@ -664,6 +748,12 @@ done:
 }
 
 /* ---- rows */
+
+void tn_build_rows_add(tn_build *build, int64_t rows)
+{
+    assert(build->shape == SHAPE_STRUCT && build->valid.data == NULL);
+    build->length += rows;
+}
 
 int64_t tn_build_rows(const tn_build *build)
 {

@@ -4,6 +4,7 @@
 #ifndef TN_TEXT_BUILD_H
 #define TN_TEXT_BUILD_H
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "batch/array.h"
 #include "batch/field.h"
@@ -27,12 +28,19 @@ const struct ArrowSchema *tn_build_schema(const tn_build *build);
  *     "12,50" is no number that double holds
  * (kept by the builder until the next call for this column), and nothing was appended. */
 int tn_build_text(tarn_cx *cx, tn_build *column, tn_str text, const char **why);
+/* Appends `count` values at once, a null for each text whose ptr is NULL. The place (uint32_t) of
+ * each that does not fit is added to `bad`, and a null or zero is appended for it: the caller asks
+ * tn_build_text for the reason and truncates. `ascii`: no text has a byte beyond ASCII. */
+int tn_build_texts(tarn_cx *cx, tn_build *column, const tn_str *texts, size_t count, bool ascii,
+                   tn_buf *bad);
 int tn_build_bool(tarn_cx *cx, tn_build *column, bool value, const char **why);
 /* A null. *why where the column is not nullable. */
 int tn_build_null(tarn_cx *cx, tn_build *column, const char **why);
 /* A struct whose children have each got their value (`count` is not used); a list or map of `count`
  * elements that its children have got. *why: a fixed-size list of another size. */
 int tn_build_nested(tarn_cx *cx, tn_build *column, int64_t count, const char **why);
+/* Of the root: `rows` more are complete, every column having got its values. */
+void tn_build_rows_add(tn_build *build, int64_t rows);
 /* Rows complete so far, and back to `rows` rows: a bad row is dropped with all it appended, also to
  * children whose parents are not complete. */
 int64_t tn_build_rows(const tn_build *build);
