@@ -44,7 +44,7 @@ size_t tn_str_utf8_prefix(tn_str text)
                 continue;
             }
         }
-        n = utf8_length(at, left);
+        n = at[0] < 0x80 ? 1 : utf8_length(at, left);
         if (n == 0)
             break;
         at += n;

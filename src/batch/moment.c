@@ -151,12 +151,51 @@ static bool parse_zone(tn_str text, size_t *at, bool *has_zone, int64_t *offset_
     return true;
 }
 
+/* The number of two digits, or 100 and more. */
+static inline unsigned pair(const char *at)
+{
+    unsigned tens = (unsigned)(uint8_t)at[0] - '0', ones = (unsigned)(uint8_t)at[1] - '0';
+
+    return tens <= 9 && ones <= 9 ? tens * 10 + ones : 100;
+}
+
+/* The common forms at once: "2024-05-12", "2024-05-12 10:00:00". False for all others. */
+static bool parse_short(tn_str text, tn_moment *out)
+{
+    const char *t = text.ptr;
+    unsigned century, year, month, day, hour = 0, minute = 0, second = 0;
+
+    if ((text.len != 10 && text.len != 19) || t[4] != '-' || t[7] != '-')
+        return false;
+    century = pair(t);
+    year = pair(t + 2);
+    month = pair(t + 5);
+    day = pair(t + 8);
+    if (century > 99 || year > 99 || month - 1 > 11 || day - 1 > 27)
+        return false; /* days that not every month has are checked elsewhere */
+    if (text.len == 19) {
+        if ((t[10] != ' ' && t[10] != 'T') || t[13] != ':' || t[16] != ':')
+            return false;
+        hour = pair(t + 11);
+        minute = pair(t + 14);
+        second = pair(t + 17);
+        if (hour > 23 || minute > 59 || second > 59)
+            return false;
+    }
+    *out = (tn_moment){.seconds = tn_days_of(century * 100 + year, month, day) * 86400 +
+                                  hour * 3600 + minute * 60 + second,
+                       .has_time = text.len == 19};
+    return true;
+}
+
 bool tn_moment_parse(tn_str text, tn_moment *out)
 {
     tn_moment moment = {0};
     int64_t days, seconds = 0, offset = 0;
     size_t at = 0;
 
+    if (parse_short(text, out))
+        return true;
     if (!parse_date(text, &at, &days))
         return false;
     if (at < text.len) {

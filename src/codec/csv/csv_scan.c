@@ -26,7 +26,7 @@ typedef struct scanner {
     tn_csv_table *table;
 } scanner;
 
-static void load_block(scanner *s)
+static inline void load_block(scanner *s)
 {
     size_t left = s->len - s->block;
     uint64_t high, inside = left >= TN_MARKS_BLOCK ? UINT64_MAX : (1ull << left) - 1;

@@ -13,6 +13,7 @@
 
 #include "base/base64.h"
 #include "batch/format.h"
+#include "batch/real.h"
 #include "batch/type.h"
 #include "codec/text/build_value.h"
 
@@ -453,17 +454,24 @@ static int start_nulls(tarn_cx *cx, tn_build *node)
     return TARN_OK;
 }
 
+/* A value of fixed width, for which there is room. */
+static inline int push_word(tarn_cx *cx, tn_build *node, const void *value, size_t width)
+{
+    int rc = reserve_valid(cx, node);
+
+    if (rc != TARN_OK)
+        return rc;
+    memcpy(node->data.data + node->data.len, value, width);
+    node->data.len += width;
+    count_valid(node);
+    return TARN_OK;
+}
+
 static int push_fixed(tarn_cx *cx, tn_build *node, const void *value)
 {
-    int rc = TARN_OK;
+    int rc = reserve(cx, &node->data, node->width);
 
-    TN_TRY(reserve_valid(cx, node));
-    TN_TRY(reserve(cx, &node->data, node->width));
-    memcpy(node->data.data + node->data.len, value, node->width);
-    node->data.len += node->width;
-    count_valid(node);
-done:
-    return rc;
+    return rc == TARN_OK ? push_word(cx, node, value, node->width) : rc;
 }
 
 static int push_bit(tarn_cx *cx, tn_build *node, bool value)
@@ -628,23 +636,79 @@ static int push_missing(tarn_cx *cx, tn_build *node, size_t place, tn_buf *bad)
                                                        : push_unfit(cx, node, place, bad);
 }
 
+/* Numbers as most people write them, without a call; then all others. */
+static inline bool parse_short(const tn_format *type, tn_str text, void *out)
+{
+    return (type->kind == TN_FORMAT_INT64 && tn_value_short(text, out)) ||
+           (type->kind == TN_FORMAT_DOUBLE && tn_real_short(text, out));
+}
+
 static int build_fixed(tarn_cx *cx, tn_build *node, const tn_str *texts, size_t count, tn_buf *bad)
 {
     const tn_format type = node->type;
-    uint8_t value[32];
+    union {
+        uint8_t bytes[32];
+        int64_t integer;
+        double number;
+    } value;
     int rc = TARN_OK;
 
     TN_TRY(tn_block_reserve(cx, &node->data, count * node->width));
     for (size_t i = 0; i < count; i++) {
         if (texts[i].ptr == NULL)
             TN_TRY(push_missing(cx, node, i, bad));
-        else if (tn_value_parse(&type, texts[i], value) == TN_VALUE_FITS)
-            TN_TRY(push_fixed(cx, node, value));
-        else
+        else if (parse_short(&type, texts[i], &value))
+            TN_TRY(push_word(cx, node, &value, 8));
+        else if (tn_value_parse(&type, texts[i], &value) != TN_VALUE_FITS)
             TN_TRY(push_unfit(cx, node, i, bad));
+        else if (node->width == 8)
+            TN_TRY(push_word(cx, node, &value, 8));
+        else
+            TN_TRY(push_word(cx, node, &value, node->width));
     }
 done:
     return rc;
+}
+
+/* A short text, without a call. */
+static inline void copy_short(uint8_t *to, tn_str text)
+{
+    if (text.len > 16) {
+        memcpy(to, text.ptr, text.len);
+    } else if (text.len >= 8) {
+        memcpy(to, text.ptr, 8);
+        memcpy(to + text.len - 8, text.ptr + text.len - 8, 8);
+    } else if (text.len >= 4) {
+        memcpy(to, text.ptr, 4);
+        memcpy(to + text.len - 4, text.ptr + text.len - 4, 4);
+    } else {
+        for (size_t i = 0; i < text.len; i++)
+            to[i] = (uint8_t)text.ptr[i];
+    }
+}
+
+/* A text for which there is room, at an offset that the column can hold. */
+static inline int push_text(tarn_cx *cx, tn_build *node, tn_str text)
+{
+    int rc = reserve_valid(cx, node);
+
+    if (rc != TARN_OK)
+        return rc;
+    copy_short(node->bytes.data + node->bytes.len, text);
+    node->bytes.len += text.len;
+    if (node->large) {
+        int64_t end = (int64_t)node->bytes.len;
+
+        memcpy(node->data.data + node->data.len, &end, sizeof end);
+        node->data.len += sizeof end;
+    } else {
+        int32_t end = (int32_t)node->bytes.len;
+
+        memcpy(node->data.data + node->data.len, &end, sizeof end);
+        node->data.len += sizeof end;
+    }
+    count_valid(node);
+    return TARN_OK;
 }
 
 static int build_utf8(tarn_cx *cx, tn_build *node, const tn_str *texts, size_t count, bool ascii,
@@ -655,13 +719,16 @@ static int build_utf8(tarn_cx *cx, tn_build *node, const tn_str *texts, size_t c
 
     for (size_t i = 0; i < count; i++)
         bytes += texts[i].len;
+    if (!node->large && bytes > (size_t)INT32_MAX - node->bytes.len)
+        TN_FAIL(TARN_E_LIMIT, "column \"%s\": a batch has more than 2 GiB of values",
+                node->schema->name);
     TN_TRY(tn_block_reserve(cx, &node->bytes, bytes));
     TN_TRY(tn_block_reserve(cx, &node->data, count * (node->large ? 8 : 4)));
     for (size_t i = 0; i < count; i++) {
         if (texts[i].ptr == NULL)
             TN_TRY(push_missing(cx, node, i, bad));
         else if (ascii || tn_str_utf8(texts[i]))
-            TN_TRY(push_bytes(cx, node, texts[i]));
+            TN_TRY(push_text(cx, node, texts[i]));
         else
             TN_TRY(push_unfit(cx, node, i, bad));
     }

@@ -27,26 +27,6 @@ tn_str tn_value_trim(tn_str text)
     return text;
 }
 
-/* Up to 18 digits with a sign, which never overflow. */
-static inline bool parse_short(tn_str text, int64_t *out)
-{
-    bool negative = text.len > 0 && text.ptr[0] == '-';
-    size_t at = negative;
-    uint64_t value = 0;
-
-    if (at == text.len || text.len > 18)
-        return false;
-    for (; at < text.len; at++) {
-        unsigned digit = (unsigned)(uint8_t)text.ptr[at] - '0';
-
-        if (digit > 9)
-            return false;
-        value = value * 10 + digit;
-    }
-    *out = negative ? -(int64_t)value : (int64_t)value;
-    return true;
-}
-
 /* The number times 10^scale as 256 bits. */
 static enum tn_value_fit parse_exact(tn_str text, int32_t scale, tn_int256 *out)
 {
@@ -63,7 +43,7 @@ static bool parse_int64(tn_str text, int64_t *out)
     tn_int256 value;
     uint64_t high;
 
-    if (parse_short(text, out))
+    if (tn_value_short(text, out))
         return true;
     if (parse_exact(text, 0, &value) != TN_VALUE_FITS)
         return false;
@@ -79,7 +59,7 @@ static bool parse_uint64(tn_str text, uint64_t *out)
     tn_int256 value;
     int64_t small;
 
-    if (parse_short(text, &small) && small >= 0) {
+    if (tn_value_short(text, &small) && small >= 0) {
         *out = (uint64_t)small;
         return true;
     }

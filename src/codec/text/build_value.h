@@ -14,6 +14,26 @@ enum tn_value_fit {
     TN_VALUE_TIME      /* a time of day in a date */
 };
 
+/* Most integers: at most 18 digits, perhaps with a minus, which never overflow. */
+static inline bool tn_value_short(tn_str text, int64_t *out)
+{
+    bool negative = text.len > 0 && text.ptr[0] == '-';
+    size_t at = negative;
+    uint64_t value = 0;
+
+    if (at == text.len || text.len > 18)
+        return false;
+    for (; at < text.len; at++) {
+        unsigned digit = (unsigned)(uint8_t)text.ptr[at] - '0';
+
+        if (digit > 9)
+            return false;
+        value = value * 10 + digit;
+    }
+    *out = negative ? -(int64_t)value : (int64_t)value;
+    return true;
+}
+
 /* Spaces and tabs around it dropped. */
 tn_str tn_value_trim(tn_str text);
 /* Writes type->width bytes (FIXED_BINARY of 16: a UUID; BOOL: one byte, 0 or 1). Spaces around the
