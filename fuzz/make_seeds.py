@@ -1,4 +1,4 @@
-"""Writes the seeds of corpus/file and corpus/thrift with pyarrow and DuckDB (any recent version).
+"""Writes the seeds of corpus/file, corpus/thrift and corpus/csv_read with pyarrow and DuckDB (any recent version).
 
 Run from anywhere: python fuzz/make_seeds.py. The seeds are committed; run it again only to add some.
 """
@@ -92,5 +92,26 @@ def write_thrift():
                                          "00".replace(" ", "")))
 
 
+def write_csv():
+    """Three bytes of options (see csv_read.c), then text."""
+    def put(name, head, body):
+        with open(os.path.join(HERE, "corpus", "csv_read", name), "wb") as out:
+            out.write(bytes(head) + body)
+
+    put("plain", (64, 1, 40), b"a,b,c\n1,x,2024-05-12\n2,,2024-05-13T10:00:00Z\n,\"\",\n")
+    put("quotes", (64, 2, 255), b'"a ""b""",c\r\n"1\r\n",""""\r\n\r\n,""\r"x,""\ny""",\xc3\xbc\n5"6",7\n\n"",')
+    put("bad", (64 + 8, 3, 20), b'a,b\n1,x\n2\n3,"y\n"\n\n4,5,6\n"7"7,8\n9,\xe4\nq,z\n')
+    put("schema", (64 + 16, 4, 0), b"b,a,z,f,c,e,d,h,i,g\n1.50,7,q,2024-05-12,2024-05-12 10:00,AQI=,x,0.5,10:03,true\n"
+        b"1.505,-9999999999,,2024-13-01,,!,,1e9,25:00,2\n,,,,,,\"\",,,\n")
+    put("open", (64 + 16 + 8 + 32, 4, 9), b"d,new,a\nNA,1,\n\"NA\",2,NA\nx,\"3\",5\n")
+    put("no_header", (64 + 4 + 1, 0, 3), b"1;2;3\n\n4;5\n;;\n")
+    put("one_column", (64, 5, 3), b"\xef\xbb\xbfa\n\n1\n\r\n\"\"\r\r2.5")
+    put("tabs", (2, 5, 3), b"a\tb\n1\t\"2\t\"\n\"open\t")
+    put("letters", (64 + 3, 5, 3), b"xaya\n1a2a\n\"a\"a\"\"\n")
+    put("numbers", (64 + 4, 9, 99), b"1,1.5,-0,1e400,007,9223372036854775808,NaN,+1,.5\n"
+        b"2,2e-3,3,4,5,6,inf,7,8.\n")
+
+
 write_files()
 write_thrift()
+write_csv()
