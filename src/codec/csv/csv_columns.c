@@ -229,6 +229,8 @@ static int add_guessed(tarn_cx *cx, tn_csv_columns *columns, size_t source, stru
     const char *format = tn_text_guess_format(&columns->guesses[source]);
     int rc = TARN_OK;
 
+    if (columns->keep_nulls && columns->guesses[source].seen == 0)
+        format = "n";
     column->source = source;
     column->inferred = true;
     column->bytes = strcmp(format, "u") == 0;

@@ -26,6 +26,7 @@ typedef struct tn_csv_columns {
     const char *counted_by; /* "the header", …: what says how many fields there are */
     tn_text_guess *guesses; /* one a field; NULL: no sample is needed */
     uint64_t sample_rows;
+    bool keep_nulls;     /* a column without a value is of type null, not text */
     tn_csv_column *list; /* what is read, in the order of the schema */
     size_t count;
     tn_build *build;

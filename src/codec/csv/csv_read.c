@@ -31,8 +31,8 @@ struct tn_csv_read {
     tn_csv_window window;
     tn_csv_columns columns;
     tn_csv_table table;
-    uint64_t line;      /* of the first byte of the window */
-    size_t piece_bytes; /* scanned next */
+    uint64_t line; /* of the first byte of the window */
+    bool cut;      /* a quote that is open at the end of the feed is no failure */
     tn_lease fields, starts, texts, fates;
     /* The rows of the table that are being converted; NULL: all. */
     const uint32_t *picked;
@@ -80,7 +80,7 @@ static int scan_piece(tarn_cx *cx, tn_csv_read *reader, size_t at, size_t *size)
         if (rc != TARN_OK)
             return tn_fail_within(cx, rc, "%.*s: line %llu", TN_STR_ARG(reader->columns.source),
                                   (unsigned long long)line_of(reader, at));
-        if (reader->table.consumed != 0 || there == 0)
+        if (reader->table.consumed != 0 || there == 0 || (last && reader->cut))
             return TARN_OK;
         if (last && reader->table.quote_open)
             return fail_open_quote(cx, reader, at);
@@ -214,20 +214,25 @@ done:
     return rc;
 }
 
-int tn_csv_read_open(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
-                     tn_csv_read **out)
+static tn_csv_read *make(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options)
 {
     tn_csv_read *reader = tn_calloc(cx, 1, sizeof *reader);
+
+    if (reader != NULL) {
+        reader->options = *options;
+        reader->window.feed = feed;
+        reader->columns.source = feed->name;
+        reader->line = 1;
+    }
+    return reader;
+}
+
+/* Up to where the columns are known. */
+static int begin(tarn_cx *cx, tn_csv_read *reader)
+{
     size_t fields, rows;
     int rc = TARN_OK;
 
-    if (reader == NULL)
-        return TARN_E_NOMEM;
-    reader->options = *options;
-    reader->window.feed = feed;
-    reader->columns.source = feed->name;
-    reader->line = 1;
-    reader->piece_bytes = PIECE_BYTES;
     TN_TRY(check_options(cx, &reader->options));
     TN_TRY(skip_mark(cx, reader));
     TN_TRY(read_first(cx, reader));
@@ -238,12 +243,46 @@ int tn_csv_read_open(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *opt
     if (reader->columns.guesses != NULL)
         TN_TRY(read_sample(cx, reader));
     TN_TRY(tn_csv_columns_settle(cx, &reader->columns, &reader->options));
+done:
+    return rc;
+}
+
+int tn_csv_read_open(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
+                     tn_csv_read **out)
+{
+    tn_csv_read *reader = make(cx, feed, options);
+    size_t rows;
+    int rc = TARN_OK;
+
+    if (reader == NULL)
+        return TARN_E_NOMEM;
+    TN_TRY(begin(cx, reader));
+    rows = reader->table.rows_max;
     TN_TRY(tn_lease_grow(cx, &reader->texts, reader->columns.count * rows * sizeof(tn_str), 0,
                          "the fields of a CSV file"));
     TN_TRY(tn_lease_grow(cx, &reader->fates, 2 * rows * sizeof(uint32_t), 0,
                          "the records of a CSV file"));
     *out = reader;
     reader = NULL;
+done:
+    tn_csv_read_close(reader);
+    return rc;
+}
+
+int tn_csv_read_sample(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
+                       struct ArrowSchema *out, uint64_t *rows)
+{
+    tn_csv_read *reader = make(cx, feed, options);
+    int rc = TARN_OK;
+
+    if (reader == NULL)
+        return TARN_E_NOMEM;
+    reader->cut = true;
+    reader->columns.keep_nulls = true;
+    TN_TRY(begin(cx, reader));
+    TN_TRY(tn_csv_read_schema(cx, reader, out));
+    if (rows != NULL)
+        *rows = reader->columns.sample_rows;
 done:
     tn_csv_read_close(reader);
     return rc;
@@ -369,7 +408,7 @@ static int report_value(tarn_cx *cx, tn_csv_read *reader, report *r, size_t row,
     bad.line = r->line;
     bad.column = tn_str_of(tn_build_schema(column->build)->name);
     bad.record = record_of(reader, row);
-    bad.inferred_rows = column->inferred ? columns->sample_rows : 0;
+    bad.inferred_rows = column->inferred ? columns->sample_rows : reader->options.inferred_rows;
     if (value.ptr == NULL)
         TN_TRY(tn_build_null(cx, column->build, &bad.reason));
     else

@@ -24,6 +24,9 @@ typedef struct tn_text_read_options {
      * that the input lacks is null. Columns that the schema lacks are left out and reported once
      * through `warn` (NULL: silently). */
     const struct ArrowSchema *schema;
+    /* Its types are not the user's but those of a sample of so many rows: bad values are told so.
+     */
+    uint64_t inferred_rows;
     /* With a schema: also columns that it lacks are read, with the types of the sample. */
     bool schema_open;
     /* The schema is what samples of all inputs showed together, but for its first `schema_given`

@@ -379,6 +379,50 @@ static void test_csv_read__sample(void **state)
     tarn_cx_close(cx);
 }
 
+/* A look at the columns: what has no value is of no type, what is cut within quotes not there. */
+static void test_csv_read__sample_alone(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tn_text_read_options options = {0};
+    struct ArrowSchema schema = {0};
+    tn_feed *feed = NULL;
+    tn_buf types = {0};
+    uint64_t rows = 0;
+
+    (void)state;
+    assert_ok(cx,
+              tn_feed_open_memory(cx, "a,b,c\n1,,x\n2,\"\",\"y\n", 20, 0, TN_STR("f.csv"), &feed));
+    assert_ok(cx, tn_csv_read_sample(cx, feed, &options, &schema, &rows));
+    assert_int_equal(rows, 1);
+    tn_type_print(&types, &schema);
+    tn_buf_u8(&types, 0);
+    assert_string_equal((char *)types.data, "struct<a: int64, b: null, c: string>");
+    tn_buf_clear(&types);
+    tn_field_release(&schema);
+    tn_feed_close(feed);
+    tarn_cx_close(cx);
+}
+
+/* Types of a sample of another time: bad values are told so. */
+static void test_csv_read__types_of_a_sample_before(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+    struct ArrowSchema schema = {0};
+    tn_text_read_options options = {.schema = &schema, .inferred_rows = 1234};
+    result r = {0};
+
+    (void)state;
+    make_schema(cx, &schema);
+    read_all(cx, TN_STR("id\nx\n"), 0, options, false, &r);
+    assert_non_null(
+        strstr((char *)r.text.data,
+               "\"x\" is no number that int32 holds (the type is that of the first 1234 "
+               "rows); fix it"));
+    tn_buf_clear(&r.text);
+    tn_field_release(&schema);
+    tarn_cx_close(cx);
+}
+
 /* Batches of any size, more than one piece of text, with and without threads: the same rows. */
 static void test_csv_read__batches(void **state)
 {
