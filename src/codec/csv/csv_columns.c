@@ -271,30 +271,75 @@ static int warn_left_out(tarn_cx *cx, const tn_csv_columns *columns,
     return rc;
 }
 
-/* Where the columns of the schema come from, and which fields of a record are used so. */
-static int find_sources(tarn_cx *cx, const tn_csv_columns *columns,
-                        const struct ArrowSchema *schema, size_t *sources, bool *used)
+/* The name in small letters, of ASCII. */
+static int fold(tarn_cx *cx, tn_arena *arena, tn_str name, tn_str *out)
 {
-    tn_map map = {0};
+    char *text = tn_arena_take(cx, arena, name.len + 1);
+
+    if (text == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < name.len; i++)
+        text[i] =
+            (char)(name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? name.ptr[i] | 0x20 : name.ptr[i]);
+    *out = (tn_str){text, name.len};
+    return TARN_OK;
+}
+
+/* Fields by name; folded names that several share lead nowhere. */
+static int map_names(tarn_cx *cx, tn_csv_columns *columns, bool folded, tn_map *out)
+{
     int rc = TARN_OK;
 
     for (size_t i = 0; i < columns->field_count; i++) {
+        tn_str name = columns->names[i];
         bool added;
-        size_t *place = tn_map_add(cx, &map, columns->names[i], &added);
+        size_t *place;
 
+        if (folded)
+            TN_TRY(fold(cx, &columns->arena, name, &name));
+        place = tn_map_add(cx, out, name, &added);
         if (place == NULL)
             TN_TRY(TARN_E_NOMEM);
-        *place = i;
+        *place = added ? i : TN_CSV_NO_SOURCE;
     }
-    for (int64_t i = 0; schema != NULL && i < schema->n_children; i++) {
-        size_t *place = tn_map_find(&map, tn_str_of(schema->children[i]->name));
+done:
+    return rc;
+}
+
+/* Where the columns of the schema come from, and which fields of a record are used so: by name,
+ * exactly, then without regard to case. */
+static int find_sources(tarn_cx *cx, tn_csv_columns *columns, const struct ArrowSchema *schema,
+                        size_t *sources, bool *used)
+{
+    size_t count = schema != NULL ? (size_t)schema->n_children : 0;
+    tn_map exact = {0}, folded = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(map_names(cx, columns, false, &exact));
+    TN_TRY(map_names(cx, columns, true, &folded));
+    for (size_t i = 0; i < count; i++) {
+        size_t *place = tn_map_find(&exact, tn_str_of(schema->children[i]->name));
 
         sources[i] = place != NULL ? *place : TN_CSV_NO_SOURCE;
         if (place != NULL)
             used[*place] = true;
     }
+    for (size_t i = 0; i < count; i++) {
+        size_t *place;
+        tn_str name;
+
+        if (sources[i] != TN_CSV_NO_SOURCE)
+            continue;
+        TN_TRY(fold(cx, &columns->arena, tn_str_of(schema->children[i]->name), &name));
+        place = tn_map_find(&folded, name);
+        if (place == NULL || *place == TN_CSV_NO_SOURCE || used[*place])
+            continue;
+        sources[i] = *place;
+        used[*place] = true;
+    }
 done:
-    tn_map_clear(&map);
+    tn_map_clear(&exact);
+    tn_map_clear(&folded);
     return rc;
 }
 

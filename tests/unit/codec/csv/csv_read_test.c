@@ -3,7 +3,7 @@
 
 #include "batch/type.h"
 #include "codec/ndjson/ndjson_write.h"
-#include "unit/test.h"
+#include "unit/hex.h"
 
 /* What was read: the columns and their types, then a line of JSON a row, "reject ..." lines in
  * between; or the error. */
@@ -291,6 +291,14 @@ static void test_csv_read__schema(void **state)
          "over with --reject FILE\n"},
         {"price\n1\n", false, false, false,
          "INVALID: f.csv: has no column \"id\", and the schema lets it hold no nulls\n"},
+        {"ID,Price,GONE,gonE\n7,2,a,b\n", false, false, false,
+         "warn f.csv: left out, as the schema lacks the columns: \"GONE\", \"gonE\"\n"
+         "price decimal(6,2), id int32, gone string\n"
+         "{\"price\":2.00,\"id\":7,\"gone\":null}\n"},
+        {"ID,id,Price\n1,2,3\n", false, false, false,
+         "warn f.csv: left out, as the schema lacks the column: \"ID\"\n"
+         "price decimal(6,2), id int32, gone string\n"
+         "{\"price\":3.00,\"id\":2,\"gone\":null}\n"},
         {"", false, true, false, "price decimal(6,2), id int32, gone string\n"},
         {"id\n1\n\n2147483648\n\"\"\n", false, false, true,
          "price decimal(6,2), id int32, gone string\n"
@@ -340,6 +348,23 @@ static void test_csv_read__nested_types_are_refused(void **state)
                         "warn f.csv: left out, as the schema lacks the column: \"k\"\n"
                         "l list<int64>\n{\"l\":null}\n");
     tn_field_release(&schema);
+    tn_buf_clear(&r.text);
+    tarn_cx_close(cx);
+}
+
+/* The example of docs/format/csv.md. */
+static void test_csv_read__page(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tn_buf csv = hex_of_page("csv.md", "csv");
+    tn_text_read_options options = {0};
+    result r = {0};
+
+    (void)state;
+    assert_string_equal(read_all(cx, tn_buf_view(&csv), 0, options, false, &r),
+                        "a int64, b string\n{\"a\":7,\"b\":\"x \\\"y\\\"\"}\n"
+                        "{\"a\":null,\"b\":\"\"}\n");
+    tn_buf_clear(&csv);
     tn_buf_clear(&r.text);
     tarn_cx_close(cx);
 }
