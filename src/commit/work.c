@@ -35,8 +35,8 @@ done:
     return rc;
 }
 
-/* Whoever may write to the root may work here: the same owner and mode, as far as we can give them.
- */
+/* Whoever may write to the root may work here: the same owner, mode and access lists, as far as we
+ * can give them. What is made in staging takes the root's default list and group from it. */
 static int make(tarn_cx *cx, const tn_work *work)
 {
     tn_arena arena = {0};
@@ -49,11 +49,14 @@ static int make(tarn_cx *cx, const tn_work *work)
         goto done;
     }
     TN_TRY(rc);
-    if (tn_store_attrs_get(cx, work->store, work->root, &arena, &attrs) != TARN_OK ||
-        tn_store_attrs_set(cx, work->store, work->path, &attrs, TN_ATTRS_OWNER) != TARN_OK)
-        tn_cx_forget(cx);
-    else if (tn_store_attrs_set(cx, work->store, work->path, &attrs, TN_ATTRS_MODE) != TARN_OK)
-        tn_cx_forget(cx);
+    if (tn_store_attrs_get(cx, work->store, work->root, &arena, &attrs) == TARN_OK &&
+        tn_store_attrs_set(cx, work->store, work->path, &attrs, TN_ATTRS_OWNER) == TARN_OK) {
+        if (tn_store_attrs_set(cx, work->store, work->path, &attrs, TN_ATTRS_EXTENDED) != TARN_OK)
+            tn_cx_forget(cx);
+        if (tn_store_attrs_set(cx, work->store, work->path, &attrs, TN_ATTRS_MODE) != TARN_OK)
+            tn_cx_forget(cx);
+    }
+    tn_cx_forget(cx);
     TN_TRY(tn_store_sync_dir(cx, work->store, tn_path_parent(work->path)));
 done:
     tn_arena_clear(&arena);
@@ -114,6 +117,19 @@ done:
     return rc;
 }
 
+/* A directory that was made for a run that cannot begin goes again. */
+static void give_back(tarn_cx *cx, tn_work *work)
+{
+    char text[TN_ERROR_TEXT_MAX];
+    int status = tarn_cx_status(cx);
+
+    if (work->lock == NULL)
+        return;
+    memcpy(text, tarn_cx_error(cx), sizeof text);
+    tn_work_finish(cx, work);
+    (void)tn_fail(cx, status, "%s", text);
+}
+
 int tn_work_open(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str root, tn_str path,
                  tn_work *out)
 {
@@ -128,7 +144,7 @@ int tn_work_open(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str root, tn_
     *out = work;
     work = (tn_work){0};
 done:
-    tn_work_close(&work);
+    give_back(cx, &work);
     return rc;
 }
 
