@@ -97,7 +97,11 @@ static int look_at_directory(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_c
     tn_stat stat;
     int rc;
 
-    TN_TRY(tn_store_attrs_get(cx, store, change->directory, arena, attrs));
+    rc = tn_store_attrs_get(cx, store, change->directory, arena, attrs);
+    if (rc == TARN_E_NOTFOUND)
+        TN_FAIL(TARN_E_CONFLICT, "%.*s: was removed %s; nothing was touched: %s",
+                TN_STR_ARG(change->directory), tn_change_since(change), tn_change_way_out(change));
+    TN_TRY(rc);
     TN_TRY(tn_store_stat(cx, store, change->directory, &stat));
     if (stat.kind != TN_ENTRY_DIR || stat.link ||
         (change->old_inode != 0 && stat.inode != change->old_inode))

@@ -296,7 +296,11 @@ static int look(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_change *change
     bool found;
     int rc;
 
-    TN_TRY(tn_store_attrs_get(cx, store, change->directory, arena, &attrs));
+    rc = tn_store_attrs_get(cx, store, change->directory, arena, &attrs);
+    if (rc == TARN_E_NOTFOUND)
+        TN_FAIL(TARN_E_CONFLICT, "%.*s: was removed %s; nothing was touched: %s",
+                TN_STR_ARG(change->directory), tn_change_since(change), tn_change_way_out(change));
+    TN_TRY(rc);
     change->atime_ns = attrs.atime_ns;
     change->mtime_ns = attrs.mtime_ns;
     TN_TRY(tn_store_stat(cx, store, change->directory, &stat));
