@@ -57,8 +57,9 @@ static int check_root(tarn_cx *cx, tn_write_commit *commit)
 
     TN_TRY(tn_change_find(cx, commit->store, plan->root, &commit->root_found, &commit->root));
     if (commit->root_found && plan->root_missing)
-        TN_FAIL(TARN_E_CONFLICT, "%.*s: it was made since the plan; nothing was touched: run again",
-                TN_STR_ARG(plan->root));
+        TN_FAIL(TARN_E_CONFLICT, "%.*s: %s; nothing was written: run again", TN_STR_ARG(plan->root),
+                commit->recovery.completed != 0 ? "an unfinished write has just made it"
+                                                : "it was made since the plan");
     if (!commit->root_found && !plan->root_missing)
         TN_FAIL(TARN_E_CONFLICT,
                 "%.*s: it was removed since the plan; nothing was touched: run again",

@@ -189,7 +189,8 @@ static int build_step(tarn_cx *cx, build *b, tn_write_step *step, bool exchange)
     tn_str fresh, old;
     int rc;
 
-    TN_TRY(make_dir(cx, b, step->staging));
+    if (step->way != TN_WRITE_RENAME || step->leaving_count != 0)
+        TN_TRY(make_dir(cx, b, step->staging));
     TN_TRY(tn_path_join(cx, b->arena, step->staging, TN_STR("new"), &fresh));
     if (step->way == TN_WRITE_EXCHANGE && !exchange)
         TN_TRY(give_up_exchange(cx, b, step, fresh));

@@ -29,6 +29,8 @@
 #include "base/map.h"
 #include "commit/write_run.h"
 
+#define EMPTY_TRIES_MAX 3
+
 typedef struct run {
     tn_store *store;
     tn_arena *arena;
@@ -47,12 +49,14 @@ static int fresh_path(tarn_cx *cx, const run *r, const tn_write_step *step, tn_s
     return tn_path_join(cx, r->arena, step->staging, TN_STR("new"), out);
 }
 
-/* A link counts by what it leads to. */
+/* A link is the same while it is one: a relative one leads elsewhere, or nowhere, once it is out.
+ */
 static bool is_same(const tn_stat *stat, const tn_change_file *file)
 {
-    return stat->kind == TN_ENTRY_FILE && stat->link == file->link &&
-           stat->size_bytes == file->size_bytes && stat->mtime_ns == file->mtime_ns &&
-           stat->inode == file->inode;
+    if (file->link)
+        return stat->link;
+    return stat->kind == TN_ENTRY_FILE && !stat->link && stat->size_bytes == file->size_bytes &&
+           stat->mtime_ns == file->mtime_ns && stat->inode == file->inode;
 }
 
 static int index_names(tarn_cx *cx, tn_map *map, const tn_change_file *files, size_t count)
@@ -125,8 +129,7 @@ static int move_out_one(tarn_cx *cx, run *r, const tn_write_step *step, tn_str o
         goto done;
     }
     TN_TRY(rc);
-    /* A relative link leads nowhere from here, so it cannot be looked at again. */
-    if (file->side || file->link)
+    if (file->side)
         goto done;
     TN_TRY(tn_change_find(cx, r->store, away, &found, &stat));
     if (found && !is_same(&stat, file))
@@ -567,6 +570,26 @@ done:
     return rc;
 }
 
+/* Old links, which nobody can tell from newcomers by what they lead to. */
+static int remove_links(tarn_cx *cx, run *r, const tn_write_step *step, tn_str fresh)
+{
+    tn_str path;
+    tn_stat stat;
+    bool found;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < step->leaving_count; i++) {
+        if (!step->leaving[i].link)
+            continue;
+        TN_TRY(tn_path_join(cx, r->arena, fresh, step->leaving[i].name, &path));
+        TN_TRY(tn_change_find(cx, r->store, path, &found, &stat));
+        if (found && stat.link)
+            TN_TRY(tn_change_remove(cx, r->store, path));
+    }
+done:
+    return rc;
+}
+
 /* Step 5, one directory: names that came into the old one late are carried over. */
 static int empty_old(tarn_cx *cx, run *r, const tn_write_step *step)
 {
@@ -586,8 +609,14 @@ static int empty_old(tarn_cx *cx, run *r, const tn_write_step *step)
     TN_TRY(look_at_fresh(cx, r, step, fresh, &found, &is_new));
     if (!found || is_new) /* never used: it is staging like any other */
         goto done;
-    TN_TRY(make_again(cx, r, step, fresh));
-    TN_TRY(tn_change_exchange_empty(cx, r->store, r->arena, &change));
+    TN_TRY(remove_links(cx, r, step, fresh));
+    for (int tries = 0; tries < EMPTY_TRIES_MAX; tries++) {
+        TN_TRY(make_again(cx, r, step, fresh));
+        rc = tn_change_exchange_empty(cx, r->store, r->arena, &change);
+        if (rc != TARN_E_CONFLICT) /* not that a name came after make_again looked */
+            break;
+    }
+    TN_TRY(rc);
     TN_TRY(say_carried(cx, r, step, &change));
 done:
     return rc;

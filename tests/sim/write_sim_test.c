@@ -276,7 +276,16 @@ static void test_write__readers_see_what_is_documented(void **state)
 
 /* ---- rivals */
 
-enum intruder { ADDS, CHANGES_OLD, REMOVES_OLD, ADDS_STRANGER, MAKES_TARGET, INTRUDERS };
+enum intruder {
+    ADDS,
+    CHANGES_OLD,
+    REMOVES_OLD,
+    CHANGES_STRANGER,
+    REMOVES_STRANGER,
+    MAKES_TARGET,
+    ADDS_LATE, /* by a handle: into the directory that has been exchanged already */
+    INTRUDERS
+};
 
 struct intrusion {
     struct lake *l;
@@ -293,11 +302,40 @@ static bool has_record(struct lake *l)
            world_has(&l->w, ROOT "/.tarn/changes/w1.write.json");
 }
 
+static void remove_now(struct world *w, const char *path)
+{
+    if (tn_store_remove(w->cx, w->memory, tn_str_of(path)) != TARN_OK ||
+        tn_store_sync_dir(w->cx, w->memory, TN_STR(ROOT "/a=1/b=1")) != TARN_OK)
+        abort();
+}
+
+/* A program that had an old directory open makes a name in it once it lies in staging. */
+static void add_late(struct intrusion *x)
+{
+    struct world *w = &x->l->w;
+
+    for (int i = 0; i < 8; i++) {
+        tn_str old = world_path(w, WORK "/w1/write/s%05d/new", i);
+        tn_str known = world_path(w, "%.*s/x.parquet", TN_STR_ARG(old));
+        tn_buf text = {0};
+        char row[20];
+
+        if (!world_has(w, known.ptr) || tn_store_get(w->cx, w->memory, known, 20, &text) != TARN_OK)
+            continue;
+        tn_buf_u8(&text, 0);
+        x->row = lake_new_row(x->l, x->l->partition_of[atoi((char *)text.data)]);
+        tn_buf_clear(&text);
+        snprintf(row, sizeof row, "%d\n", x->row);
+        world_put(w, world_path(w, "%.*s/late.parquet", TN_STR_ARG(old)), row);
+        return;
+    }
+}
+
 static void intrude(void *arg, uint64_t call)
 {
     struct intrusion *x = arg;
     struct world *w = &x->l->w;
-    const char *old = ROOT "/a=1/b=1/y.parquet";
+    const char *old = ROOT "/a=1/b=1/y.parquet", *stranger = ROOT "/a=1/b=1/notes.txt";
     char text[20];
 
     if (call != x->at)
@@ -312,16 +350,17 @@ static void intrude(void *arg, uint64_t call)
         world_put(w, TN_STR(ROOT "/a=3/b=1/rival.parquet"), text);
         return;
     }
+    if (x->kind == ADDS_LATE)
+        add_late(x);
     if (!world_has(w, ROOT "/a=1/b=1"))
         return;
     if (x->kind == REMOVES_OLD && world_has(w, old)) {
         x->gone = 3; /* the row of y.parquet */
-        if (tn_store_remove(w->cx, w->memory, tn_str_of(old)) != TARN_OK ||
-            tn_store_sync_dir(w->cx, w->memory, TN_STR(ROOT "/a=1/b=1")) != TARN_OK)
-            abort();
-        return;
+        remove_now(w, old);
     }
-    if (x->kind == ADDS_STRANGER)
+    if (x->kind == REMOVES_STRANGER && world_has(w, stranger))
+        remove_now(w, stranger);
+    if (x->kind == CHANGES_STRANGER)
         world_put(w, TN_STR(ROOT "/a=1/b=1/notes.txt"), "other notes");
     if (x->kind == ADDS || (x->kind == CHANGES_OLD && world_has(w, old))) {
         x->row = lake_new_row(x->l, 0);
@@ -340,11 +379,13 @@ static bool rows_fit(struct lake *l, const struct intrusion *x, const bool *want
 
     lake_read(l, seen);
     for (int i = 0; i < ROWS_MAX; i++) {
-        if (i == x->gone && seen[i] <= want[i])
-            continue;
-        if (i == x->row && (seen[i] == 1 || (seen[i] == 0 && !x->recorded)))
-            continue;
-        if (seen[i] != want[i])
+        bool fits = seen[i] == want[i];
+
+        if (i == x->gone)
+            fits = seen[i] <= want[i];
+        if (i == x->row)
+            fits = seen[i] == 1 || (seen[i] == 0 && !x->recorded);
+        if (!fits)
             return false;
     }
     return true;
@@ -370,7 +411,7 @@ static void intrude_once(size_t s, enum intruder kind, uint64_t at, uint64_t cra
         &scene->request, &out);
     if (crash != 0)
         tn_store_memory_crash(l.w.memory, seed);
-    else if (out.rc == TARN_OK)
+    else if (out.rc == TARN_OK && !out.done.pending)
         CHECK(&l, rows_fit(&l, &x, out.after), "%s: done", label);
     CHECK(&l, tn_dir_recover(l.w.cx, l.w.memory, TN_STR(ROOT), &recovery) == TARN_OK, "%s", label);
     for (size_t i = 0; i < recovery.note_count; i++)
@@ -378,7 +419,9 @@ static void intrude_once(size_t s, enum intruder kind, uint64_t at, uint64_t cra
               TN_STR_ARG(recovery.notes[i].text));
     tn_recovery_clear(&recovery);
     CHECK(&l, rows_fit(&l, &x, out.after) || rows_fit(&l, &x, out.before), "%s: recovered", label);
-    if (kind == ADDS_STRANGER && x.recorded && world_has(&l.w, ROOT "/a=1/b=1/notes.txt")) {
+    if (kind == REMOVES_STRANGER && x.recorded)
+        CHECK(&l, !world_has(&l.w, ROOT "/a=1/b=1/notes.txt"), "%s", label);
+    if (kind == CHANGES_STRANGER && x.recorded && world_has(&l.w, ROOT "/a=1/b=1/notes.txt")) {
         tn_buf text = {0};
 
         assert_ok(l.w.cx,
@@ -391,12 +434,14 @@ static void intrude_once(size_t s, enum intruder kind, uint64_t at, uint64_t cra
 
 static void test_write__meets_rivals_at_each_call(void **state)
 {
+    uint64_t step = full() ? 1 : 2;
+
     (void)state;
     for (size_t s = 0; s < SCENES; s++) {
         uint64_t total = count_calls(&scenes[s]);
 
         for (int kind = 0; kind < INTRUDERS; kind++)
-            for (uint64_t at = 1; at <= total; at++)
+            for (uint64_t at = 1 + (s + (size_t)kind) % step; at <= total; at += step)
                 intrude_once(s, kind, at, 0, false, 0);
     }
 }

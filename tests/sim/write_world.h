@@ -74,9 +74,9 @@ static inline void lake_open(struct lake *l, enum way way, bool missing)
         lake_put(l, 0, "y.parquet");
         world_put(&l->w, TN_STR(ROOT "/a=1/b=1/_SUCCESS"), "");
         world_put(&l->w, TN_STR(ROOT "/a=1/b=1/notes.txt"), "no rows");
-        world_put(&l->w, TN_STR(ROOT "/a=1/b=1/.x.parquet.crc"), "crc");
-        world_put(&l->w, TN_STR(ROOT "/a=2/b=1/_metadata"), "stale");
-        world_put(&l->w, TN_STR(ROOT "/_metadata"), "stale");
+        world_put(&l->w, TN_STR(ROOT "/a=1/b=1/.x.parquet.crc"), "501\n");
+        world_put(&l->w, TN_STR(ROOT "/a=2/b=1/_metadata"), "500\n");
+        world_put(&l->w, TN_STR(ROOT "/_metadata"), "500\n");
     }
     if (way == WAY_SUBDIR && !missing)
         assert_ok(l->w.cx,
