@@ -1,0 +1,13 @@
+/* Rows filtered and projected. */
+#ifndef TN_EXEC_READ_ROWS_H
+#define TN_EXEC_READ_ROWS_H
+
+#include "batch/array.h"
+#include "task/scan.h"
+
+/* A batch of task->result from one of task->needed, whose columns it takes, by task->filter and
+ * task->project. *out stays as it was where no row is left. */
+int tn_read_rows_refine(tarn_cx *cx, const tn_scan_task *task, struct ArrowArray *needed,
+                        struct ArrowArray *out);
+
+#endif
