@@ -26,8 +26,7 @@ void tn_read_close(tn_read *read)
     if (read == NULL)
         return;
     tn_field_release(&read->all);
-    tn_field_release(&read->needed);
-    tn_field_release(&read->result);
+    tn_read_columns_clear(&read->columns);
     tn_field_release(&read->partition_schema);
     tn_array_release(&read->partition_values);
     tn_dir_clear(&read->dir);
@@ -339,222 +338,21 @@ done:
     return rc;
 }
 
-/* Finds "a.b": a top-level column of that whole name first, then a field of a struct. */
-static int find_column(tarn_cx *cx, const struct ArrowSchema *all, tn_str name, tn_arena *arena,
-                       uint32_t **path, size_t *count)
-{
-    const struct ArrowSchema *here = all;
-    int64_t whole = tn_unify_child(all, name);
-    tn_str rest = name;
-    size_t parts = 1, n = 0;
-
-    for (size_t i = 0; i < name.len; i++)
-        parts += name.ptr[i] == '.';
-    *path = tn_arena_array(cx, arena, parts, sizeof(uint32_t));
-    if (*path == NULL)
-        return TARN_E_NOMEM;
-    if (whole >= 0) {
-        (*path)[n++] = (uint32_t)whole;
-        rest.len = 0;
-    }
-    while (rest.len > 0) {
-        size_t end = tn_str_find(rest, '.');
-        int64_t child = n > 0 && strcmp(here->format, "+s") != 0
-                            ? -1
-                            : tn_unify_child(here, (tn_str){rest.ptr, end});
-
-        if (child < 0) {
-            n = 0;
-            break;
-        }
-        (*path)[n++] = (uint32_t)child;
-        here = here->children[child];
-        rest = tn_str_from(rest, end + 1);
-    }
-    *count = n;
-    return TARN_OK;
-}
-
-static int no_column(tarn_cx *cx, const struct ArrowSchema *all, tn_str name)
-{
-    tn_buf list = {0};
-    int rc;
-
-    for (int64_t i = 0; i < all->n_children && i < 12; i++)
-        tn_buf_print(&list, "%s%s", i > 0 ? ", " : "", all->children[i]->name);
-    if (all->n_children > 12)
-        tn_buf_print(&list, ", … %lld more", (long long)(all->n_children - 12));
-    rc = tn_fail(cx, TARN_E_INVALID, "there is no column \"%.*s\"; there are: %.*s",
-                 TN_STR_ARG(name), TN_STR_ARG(tn_buf_view(&list)));
-    tn_buf_clear(&list);
-    return rc;
-}
-
-/* Marks the top-level columns that the result and the condition need. */
-static int mark_needed(tarn_cx *cx, opening *o, tn_scan_project *project, uint8_t *needed)
-{
-    tn_str *names = NULL;
-    size_t count = 0;
-    int rc = TARN_OK;
-
-    for (size_t i = 0; i < o->read->task.project_count; i++)
-        needed[project[i].path[0]] = 1;
-    if (o->where == NULL)
-        return TARN_OK;
-    TN_TRY(tn_predicate_names(cx, o->where, &o->read->arena, &names, &count));
-    for (size_t i = 0; i < count; i++) {
-        int64_t child = tn_unify_child(&o->all, names[i]);
-
-        /* "a.b" may be the name of a column, so every one that begins so is needed. */
-        if (child >= 0)
-            needed[child] = 1;
-        for (int64_t c = 0; child < 0 && c < o->all.n_children; c++) {
-            tn_str whole = tn_str_of(o->all.children[c]->name);
-
-            if (tn_str_starts(whole, names[i]) && whole.len > names[i].len &&
-                whole.ptr[names[i].len] == '.')
-                needed[c] = 1;
-        }
-    }
-done:
-    return rc;
-}
-
-/* The columns asked for, as paths into `all`. */
-static int choose_columns(tarn_cx *cx, opening *o, tn_scan_project **out)
-{
-    tn_read *read = o->read;
-    size_t asked =
-        o->options->columns != NULL ? o->options->column_count : (size_t)o->all.n_children;
-    tn_scan_project *project = tn_arena_array(cx, &read->arena, asked + 1, sizeof *project);
-    int rc = TARN_OK;
-
-    if (project == NULL)
-        return TARN_E_NOMEM;
-    for (size_t i = 0; i < asked; i++) {
-        tn_str name = tn_str_of(o->options->columns != NULL ? o->options->columns[i]
-                                                            : o->all.children[i]->name);
-        uint32_t *path;
-
-        if (o->options->columns == NULL) {
-            path = tn_arena_array(cx, &read->arena, 1, sizeof *path);
-            if (path == NULL)
-                return TARN_E_NOMEM;
-            path[0] = (uint32_t)i;
-            project[i].path_count = 1;
-        } else {
-            TN_TRY(find_column(cx, &o->all, name, &read->arena, &path, &project[i].path_count));
-            if (project[i].path_count == 0)
-                TN_TRY(no_column(cx, &o->all, name));
-        }
-        project[i].path = path;
-    }
-    read->task.project_count = asked;
-    *out = project;
-done:
-    return rc;
-}
-
-/* Gives a field the name it was asked for by: "a.b". */
-static int rename_field(tarn_cx *cx, struct ArrowSchema *field, tn_str name)
-{
-    struct ArrowSchema named = {0};
-    int rc = TARN_OK;
-
-    TN_TRY(tn_field_init(cx, &named, field->format, name, tn_field_nullable(field),
-                         (size_t)field->n_children));
-    if (field->dictionary != NULL) {
-        TN_TRY(tn_field_make_dictionary(cx, &named));
-        tn_field_move(field->dictionary, named.dictionary);
-    }
-    for (int64_t i = 0; i < field->n_children; i++)
-        tn_field_move(field->children[i], named.children[i]);
-    tn_field_release(field);
-    tn_field_move(&named, field);
-done:
-    tn_field_release(&named);
-    return rc;
-}
-
-static int make_result(tarn_cx *cx, opening *o, const tn_scan_project *project)
-{
-    tn_read *read = o->read;
-    int rc = TARN_OK;
-
-    TN_TRY(tn_field_init(cx, &read->result, "+s", TN_STR(""), false, read->task.project_count));
-    for (size_t i = 0; i < read->task.project_count; i++) {
-        const struct ArrowSchema *field = &o->all;
-        struct ArrowSchema *made = read->result.children[i];
-        bool nullable = false;
-
-        for (size_t level = 0; level < project[i].path_count; level++) {
-            field = field->children[project[i].path[level]];
-            nullable = nullable || tn_field_nullable(field);
-        }
-        TN_TRY(tn_field_copy(cx, field, made));
-        if (project[i].path_count > 1) {
-            made->flags |= nullable ? ARROW_FLAG_NULLABLE : 0;
-            TN_TRY(rename_field(cx, made, tn_str_of(o->options->columns[i])));
-        }
-    }
-done:
-    return rc;
-}
-
-/* `needed` out of `all`, and the paths of the project turned from the one to the other. */
-static int make_needed(tarn_cx *cx, opening *o, tn_scan_project *project, const uint8_t *needed)
-{
-    tn_read *read = o->read;
-    size_t count = 0, n = 0;
-    uint32_t *moved =
-        tn_arena_array(cx, &read->arena, (size_t)o->all.n_children + 1, sizeof *moved);
-    int rc = TARN_OK;
-
-    if (moved == NULL)
-        return TARN_E_NOMEM;
-    for (int64_t i = 0; i < o->all.n_children; i++)
-        count += needed[i];
-    TN_TRY(tn_field_init(cx, &read->needed, "+s", TN_STR(""), false, count));
-    for (int64_t i = 0; i < o->all.n_children; i++) {
-        if (needed[i] == 0)
-            continue;
-        TN_TRY(tn_field_copy(cx, o->all.children[i], read->needed.children[n]));
-        moved[i] = (uint32_t)n++;
-    }
-    for (size_t i = 0; i < read->task.project_count; i++)
-        ((uint32_t *)(uintptr_t)project[i].path)[0] = moved[project[i].path[0]];
-done:
-    return rc;
-}
-
 static int bind_columns(tarn_cx *cx, opening *o)
 {
     tn_read *read = o->read;
-    tn_scan_project *project = NULL;
-    uint8_t *needed = NULL;
-    tn_filter whole;
+    tn_read_columns *columns = &read->columns;
     int rc = TARN_OK;
 
-    TN_TRY(choose_columns(cx, o, &project));
-    /* Bound to all columns first, so that a failure can name them. */
-    if (o->where != NULL)
-        TN_TRY(tn_predicate_bind(cx, o->where, &o->all, &read->arena, &whole));
-    needed = tn_calloc(cx, (size_t)o->all.n_children + 1, 1);
-    if (needed == NULL)
-        TN_TRY(TARN_E_NOMEM);
-    TN_TRY(mark_needed(cx, o, project, needed));
-    TN_TRY(make_result(cx, o, project));
-    TN_TRY(make_needed(cx, o, project, needed));
-    if (o->where != NULL) {
-        TN_TRY(tn_predicate_bind(cx, o->where, &read->needed, &read->arena, &read->filter));
-        read->task.filter = &read->filter;
-    }
+    TN_TRY(tn_read_columns_bind(cx, &read->arena, &o->all, o->options->columns,
+                                o->options->column_count, o->where, columns));
     read->task.all = &read->all;
-    read->task.needed = &read->needed;
-    read->task.result = &read->result;
-    read->task.project = project;
+    read->task.needed = &columns->needed;
+    read->task.result = &columns->result;
+    read->task.filter = columns->filtered ? &columns->filter : NULL;
+    read->task.project = columns->project;
+    read->task.project_count = columns->project_count;
 done:
-    free(needed);
     return rc;
 }
 

@@ -3,6 +3,7 @@
 #define TN_OP_READ_H
 
 #include "exec/exec_read.h"
+#include "op/read_columns.h"
 #include "table/dir.h"
 #include "tarn/read.h"
 
@@ -24,8 +25,8 @@ typedef struct tn_read {
     size_t file_count;
     struct ArrowSchema partition_schema; /* released for a single file */
     struct ArrowArray partition_values;
-    struct ArrowSchema all, needed, result;
-    tn_filter filter;
+    struct ArrowSchema all;
+    tn_read_columns columns;
     tn_scan_task task; /* of any file: path and partition are filled in */
     bool skip_damaged, has_limit;
     uint64_t limit;

@@ -314,7 +314,8 @@ static int stream_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
     stream *s = self->private_data;
 
     memset(out, 0, sizeof *out);
-    return tn_field_copy(s->read->cx, &s->read->result, out) == TARN_OK ? 0 : stream_fail(s);
+    return tn_field_copy(s->read->cx, &s->read->columns.result, out) == TARN_OK ? 0
+                                                                                : stream_fail(s);
 }
 
 static int stream_next(struct ArrowArrayStream *self, struct ArrowArray *out)
