@@ -1,9 +1,10 @@
-"""Writes the seeds of corpus/file, corpus/thrift and corpus/csv_read with pyarrow and DuckDB (any recent version).
+"""Writes the seeds of corpus/file, thrift, csv_read, zip_feed and ndjson_read with pyarrow and DuckDB (recent ones).
 
 Run from anywhere: python fuzz/make_seeds.py. The seeds are committed; run it again only to add some.
 """
 import decimal
 import datetime
+import gzip
 import os
 import struct
 
@@ -112,6 +113,33 @@ def write_csv():
         b"2,2e-3,3,4,5,6,inf,7,8.\n")
 
 
+def write_text():
+    """Packed inputs, and NDJSON; the first byte of a seed chooses how it is read."""
+    def put(target, name, body):
+        folder = os.path.join(HERE, "corpus", target)
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name), "wb") as out:
+            out.write(body)
+    plain = b"".join(b'{"id":%d}\n' % i for i in range(40))
+    member = gzip.compress(plain, mtime=0)
+    frame = pa.compress(plain, "zstd", asbytes=True)
+    put("zip_feed", "plain", b"\x02" + plain[:64])
+    put("zip_feed", "gzip", b"\x06" + member)
+    put("zip_feed", "gzip_members", b"\x00" + member + gzip.compress(b"", mtime=0) + member + bytes(7))
+    put("zip_feed", "zstd", b"\x04" + frame)
+    put("zip_feed", "zstd_frames", b"\x08" + bytes.fromhex("502a4d1802000000") + b"xy" + frame + frame)
+    put("ndjson_read", "flat", b'\x12{"a":1,"b":"x","c":true,"d":null,"e":-1.5e3}\n'
+        b'{"c":false,"b":"\\u00e9\\ud83d\\ude00\\n","a":2,"e":0}\r\n\n{"f":1}\n{"a":"z"}\n')
+    put("ndjson_read", "nested", b'\x0a{"s":{"x":[{"y":1},{"z":"q"}],"w":{}},"l":[[1],[],null]}\n'
+        b'{"s":null,"l":[]}\n{"s":{"x":[]}}\n')
+    put("ndjson_read", "array", b'\x1a[ {"a":1},\n{"a":[2,"]"]}, {"b":"}\\""} ]\n')
+    put("ndjson_read", "times", b'\x00{"d":"2024-05-12","t":"2024-05-12T10:00:00.5Z","n":"NaN","m":1}\n'
+        b'{"d":"1969-12-31","t":"2024-05-12 10:00:00+02:00","n":2.5,"m":"x"}\n')
+    put("ndjson_read", "given", b'\x16{"a":[1.5,"-2",3e1,null],"b":1}\n{"A":[]}\n{"a":[1.2345]}\n{"a":1}\n')
+    put("ndjson_read", "bad", b'\x0a{"a":1,"a":2}\n{"a":01}\n{a:1}\n[1]\n{"a":"\\ud800"}\n{"a":"\xff"}\n{"a":1}x\n')
+
+
 write_files()
 write_thrift()
 write_csv()
+write_text()
