@@ -203,22 +203,8 @@ static tn_text_read_options options_for(const tn_exec_input *input,
     return made;
 }
 
-/* The columns of CSV alone know no null type: those without a value are text. */
-static int sample_csv(tarn_cx *cx, tn_feed *sample, const tn_text_read_options *options,
-                      struct ArrowSchema *out)
-{
-    tn_csv_read *csv = NULL;
-    int rc = TARN_OK;
-
-    TN_TRY(tn_csv_read_open(cx, sample, options, &csv));
-    TN_TRY(tn_csv_read_schema(cx, csv, out));
-done:
-    tn_csv_read_close(csv);
-    return rc;
-}
-
 int tn_exec_input_sample(tarn_cx *cx, tn_exec_input *input, const tn_text_read_options *asked,
-                         struct ArrowSchema *out)
+                         struct ArrowSchema *out, uint64_t *rows)
 {
     tn_text_read_options options = options_for(input, asked);
     size_t bytes = options.sample_bytes != 0 ? options.sample_bytes : SAMPLE_BYTES_USUAL;
@@ -229,17 +215,11 @@ int tn_exec_input_sample(tarn_cx *cx, tn_exec_input *input, const tn_text_read_o
     options.schema = NULL;
     TN_TRY(tn_feed_open_peek(cx, input->feed, bytes, &ahead, &first));
     input->feed = ahead;
-    /* Where there may be more, a line that is cut off shows nothing. */
-    for (size_t end = first.len; first.len >= bytes && end > 0; end--)
-        if (first.ptr[end - 1] == '\n') {
-            first.len = end;
-            break;
-        }
     TN_TRY(tn_feed_open_memory(cx, first.ptr, first.len, 0, ahead->name, &sample));
     if (input->format == TN_INPUT_CSV)
-        TN_TRY(sample_csv(cx, sample, &options, out));
+        TN_TRY(tn_csv_read_sample(cx, sample, &options, out, rows));
     else
-        TN_TRY(tn_ndjson_read_sample(cx, sample, &options, out));
+        TN_TRY(tn_ndjson_read_sample(cx, sample, &options, out, rows));
 done:
     tn_feed_close(sample);
     return rc;

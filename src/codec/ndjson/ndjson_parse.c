@@ -12,7 +12,6 @@
 #include "codec/ndjson/ndjson_parse.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -20,7 +19,6 @@
 #include "batch/type.h"
 #include "batch/unify.h"
 
-#define WARNINGS_MAX 100
 /* Keys of other case, or left out, whose field is kept in mind. */
 #define LOOSE_KEYS_MAX 1024
 #define NO_FIELD       SIZE_MAX
@@ -133,31 +131,25 @@ void tn_ndjson_parser_path(const tn_ndjson_parser *p, tn_str last, tn_buf *out)
     }
 }
 
-/* Says once that a key is left out. */
-static int warn_left_out(tarn_cx *cx, tn_ndjson_parser *p, tn_str key)
+/* Keeps a key that is left out, the first time. */
+static int note_left_out(tarn_cx *cx, tn_ndjson_parser *p, tn_str key)
 {
-    char text[TN_ERROR_TEXT_MAX];
     tn_buf path = {0};
     tn_str kept;
     bool added;
     int rc = TARN_OK;
 
-    if (p->options->warn == NULL || p->warnings >= WARNINGS_MAX)
+    if (p->options->warn == NULL || p->left_count == TN_NDJSON_LEFT_MAX)
         return TARN_OK;
     tn_ndjson_parser_path(p, key, &path);
     TN_TRY(tn_buf_check(cx, &path));
     kept = tn_buf_view(&path);
-    if (tn_map_find(&p->warned, kept) != NULL)
+    if (tn_map_find(&p->seen_left, kept) != NULL)
         goto done;
     TN_TRY(tn_arena_keep(cx, &p->arena, &kept));
-    if (tn_map_add(cx, &p->warned, kept, &added) == NULL)
+    if (tn_map_add(cx, &p->seen_left, kept, &added) == NULL)
         TN_TRY(TARN_E_NOMEM);
-    p->warnings++;
-    snprintf(text, sizeof text,
-             "%.*s: line %" PRIu64 ": key \"%.*s\" is no column and is left out%s",
-             TN_STR_ARG(p->source), p->line, TN_STR_ARG(kept),
-             p->warnings == WARNINGS_MAX ? "; further keys are left out without a word" : "");
-    p->options->warn(p->options->warn_arg, text);
+    p->left[p->left_count++] = (tn_ndjson_left){kept, p->line};
 done:
     tn_buf_clear(&path);
     return rc;
@@ -175,7 +167,7 @@ static int pass_over(tarn_cx *cx, tn_ndjson_parser *p, const tn_ndjson_node *n, 
     }
     if (!tn_ndjson_scan_value(&p->scan, (int)p->depth, &value))
         return TARN_E_CORRUPT;
-    TN_TRY(warn_left_out(cx, p, key));
+    TN_TRY(note_left_out(cx, p, key));
 done:
     return rc;
 }
@@ -361,6 +353,26 @@ done:
     return rc;
 }
 
+/* An integer that no double equals. */
+static bool is_rounded(tn_str text)
+{
+    uint64_t value = 0;
+    size_t at = text.ptr[0] == '-';
+
+    if (text.len - at <= 15)
+        return false;
+    for (; at < text.len; at++) {
+        unsigned digit = (unsigned)(uint8_t)text.ptr[at] - '0';
+
+        if (digit > 9)
+            return false; /* a fraction or an exponent: no integer by its looks */
+        if (value > (UINT64_MAX - digit) / 10)
+            return true;
+        value = value * 10 + digit;
+    }
+    return value > 1ull << 63 || (uint64_t)(double)value != value;
+}
+
 static int parse_number(tarn_cx *cx, tn_ndjson_parser *p, tn_ndjson_node *n)
 {
     const char *why = NULL;
@@ -371,6 +383,8 @@ static int parse_number(tarn_cx *cx, tn_ndjson_parser *p, tn_ndjson_node *n)
         return TARN_E_CORRUPT;
     if (n->shape >= TN_NDJSON_STRUCT || n->shape == TN_NDJSON_BOOL || n->shape == TN_NDJSON_QUOTED)
         return wants(p, n, text);
+    if (n->strict && n->shape == TN_NDJSON_REAL && is_rounded(text))
+        return bad_value(p, n, "an integer that a double would round");
     TN_TRY(tn_build_text(cx, n->build, text, &why));
     if (why != NULL)
         return bad_value(p, n, why);
@@ -556,13 +570,12 @@ static void node_clear(tn_ndjson_node *n)
         node_clear(&n->children[i]);
 }
 
-int tn_ndjson_parser_init(tarn_cx *cx, tn_ndjson_parser *p, tn_build *build, tn_str source,
+int tn_ndjson_parser_init(tarn_cx *cx, tn_ndjson_parser *p, tn_build *build,
                           const tn_text_read_options *options)
 {
     int rc = TARN_OK;
 
     p->options = options;
-    p->source = source;
     TN_TRY(make_node(cx, p, build, false, 0, &p->root));
     p->root.closed = options->schema == NULL || options->schema_open || options->schema_inferred;
     p->root.loose = options->schema != NULL;
@@ -573,7 +586,7 @@ done:
 void tn_ndjson_parser_clear(tn_ndjson_parser *p)
 {
     node_clear(&p->root);
-    tn_map_clear(&p->warned);
+    tn_map_clear(&p->seen_left);
     tn_buf_clear(&p->text);
     tn_buf_clear(&p->key);
     tn_arena_clear(&p->arena);

@@ -34,17 +34,25 @@ typedef struct tn_ndjson_node {
     uint64_t taken; /* the turn of the parent in which this field came */
 } tn_ndjson_node;
 
+/* A key that is no column and was left out, each once, up to a number of them. */
+#define TN_NDJSON_LEFT_MAX 100
+
+typedef struct tn_ndjson_left {
+    tn_str path;
+    uint64_t line;
+} tn_ndjson_left;
+
 typedef struct tn_ndjson_parser {
     const tn_text_read_options *options; /* borrowed */
-    tn_str source;                       /* name of the input, borrowed */
     tn_arena arena;
     tn_ndjson_node root;
     uint64_t line;
     tn_ndjson_scan scan;
-    tn_buf text;   /* of a value, its escapes replaced */
-    tn_buf key;    /* the same of a key */
-    tn_map warned; /* paths of keys left out */
-    size_t warnings;
+    tn_buf text;      /* of a value, its escapes replaced */
+    tn_buf key;       /* the same of a key */
+    tn_map seen_left; /* of the paths below */
+    tn_ndjson_left left[TN_NDJSON_LEFT_MAX];
+    size_t left_count, left_told;
     tn_str path[2 * TN_JSON_DEPTH_MAX]; /* where the parser is */
     size_t depth;
     char why[768]; /* of a bad record */
@@ -52,7 +60,7 @@ typedef struct tn_ndjson_parser {
 } tn_ndjson_parser;
 
 /* Zeroed before; cleared by tn_ndjson_parser_clear after a failure too. All is borrowed. */
-int tn_ndjson_parser_init(tarn_cx *cx, tn_ndjson_parser *parser, tn_build *build, tn_str source,
+int tn_ndjson_parser_init(tarn_cx *cx, tn_ndjson_parser *parser, tn_build *build,
                           const tn_text_read_options *options);
 void tn_ndjson_parser_clear(tn_ndjson_parser *parser);
 /* Appends a row. TARN_E_INVALID: the record is bad; `why` and `path` say what of, the context says

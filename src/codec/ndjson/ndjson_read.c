@@ -1,93 +1,220 @@
 /* Reads NDJSON straight into builders: a record is parsed once, from its bytes.
  *
- *   feed ─> records ─> parser ─> builders of the columns ─> batch
- *             │          └─ bad: the builders go back to the row's start, reject or INVALID
+ *   feed ─> a block of whole lines ─> pieces of it, a thread each ─> bad records told, in order
+ *             │                          parser ─> builders ─> batches     └─> batches, in order
  *             └─ the first sample_bytes, looked at twice: once for the types
  *
- * I1: a batch holds the records that came in its time, in order, but bad ones.
- * I2: what the sample shows depends on its bytes alone, never on how the feed cuts them. */
+ * An array is cut into its elements by one thread, which parses them as well.
+ *
+ * I1: rows, bad records and warnings come in the order of the input, whatever thread met them.
+ * I2: what the sample shows depends on its bytes alone, never on how the feed cuts them.
+ * I3: callbacks are called on the caller's thread. */
 #include "codec/ndjson/ndjson_read.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/budget.h"
+#include "base/pool.h"
 #include "batch/unify.h"
 #include "codec/ndjson/ndjson_guess.h"
-#include "codec/ndjson/ndjson_parse.h"
+#include "codec/ndjson/ndjson_piece.h"
 #include "codec/ndjson/ndjson_record.h"
 
 #define SAMPLE_BYTES_USUAL (4u << 20)
 #define BATCH_ROWS_USUAL   65536
-/* Measured as a batch is built, every so many rows. */
-#define BATCH_BYTES_MAX  (32u << 20)
-#define BATCH_CHECK_ROWS 256
+#define PIECE_BYTES        (1u << 20)
+#define PIECE_BYTES_MIN    (64u << 10)
 
 struct tn_ndjson_read {
     tn_feed *feed;
     const tn_text_read_options *options;
     struct ArrowSchema schema;
-    tn_build *build;
     tn_ndjson_records records;
-    tn_ndjson_parser parser;
     uint64_t sampled; /* records that types were made of */
+    uint64_t line;    /* of the block's start, from 0 */
+    tn_buf block;
+    size_t block_bytes;
+    tn_ndjson_piece *pieces;
+    size_t piece_count;
+    size_t piece_at, batch_at; /* handed out next */
+    bool ended;
+    tn_map warned; /* paths of keys left out */
+    tn_arena arena;
 };
 
 typedef tn_ndjson_read reader;
 
-/* What is to be done with a record that the parser found bad. */
-static int meet_bad(tarn_cx *cx, reader *r, tn_str record)
+/* ---- what a piece has to tell */
+
+static int warn(tarn_cx *cx, reader *r, const tn_ndjson_left *left, uint64_t line)
 {
-    const tn_ndjson_parser *p = &r->parser;
-    tn_text_bad told = {
-        .source = r->feed->name, .line = p->line, .record = record, .reason = p->why};
-    tn_buf path = {0};
+    char text[TN_ERROR_TEXT_MAX];
+    tn_str path = left->path;
+    bool added;
     int rc = TARN_OK;
 
-    tn_ndjson_parser_path(p, (tn_str){0}, &path);
-    TN_TRY(tn_buf_check(cx, &path));
-    told.column = tn_buf_view(&path);
-    told.inferred_rows = p->inferred ? r->sampled : 0;
-    TN_TRY(tn_text_bad_report(cx, r->options, &told));
-done:
-    tn_buf_clear(&path);
-    return rc;
-}
-
-static int read_record(tarn_cx *cx, reader *r, tn_str record, uint64_t line, int64_t *rows)
-{
-    int rc = tn_ndjson_parser_record(cx, &r->parser, record, line);
-
-    if (rc == TARN_OK)
-        ++*rows;
-    if (rc != TARN_E_INVALID)
-        return rc;
-    TN_TRY(tn_build_truncate(cx, r->build, *rows));
-    TN_TRY(meet_bad(cx, r, record));
+    if (r->warned.count >= TN_NDJSON_LEFT_MAX || tn_map_find(&r->warned, path) != NULL)
+        return TARN_OK;
+    TN_TRY(tn_arena_keep(cx, &r->arena, &path));
+    if (tn_map_add(cx, &r->warned, path, &added) == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    snprintf(text, sizeof text,
+             "%.*s: line %" PRIu64 ": key \"%.*s\" is no column and is left out%s",
+             TN_STR_ARG(r->feed->name), line, TN_STR_ARG(path),
+             r->warned.count == TN_NDJSON_LEFT_MAX ? "; others are left out without a word" : "");
+    r->options->warn(r->options->warn_arg, text);
 done:
     return rc;
 }
 
-int tn_ndjson_read_next(tarn_cx *cx, tn_ndjson_read *r, struct ArrowArray *out)
+/* Lines of the piece count from `line` on. */
+static int tell(tarn_cx *cx, reader *r, tn_ndjson_piece *piece, size_t *left, uint64_t line)
 {
-    int64_t rows_max = r->options->batch_rows > 0 ? r->options->batch_rows : BATCH_ROWS_USUAL;
-    int64_t rows = 0;
+    int rc = TARN_OK;
+
+    for (; *left < piece->parser.left_count; ++*left)
+        TN_TRY(warn(cx, r, &piece->parser.left[*left], line + piece->parser.left[*left].line));
+    for (size_t i = 0; i < piece->bad_count; i++) {
+        const tn_ndjson_bad *bad = &piece->bad[i];
+        tn_text_bad told = {.source = r->feed->name,
+                            .line = line + bad->line,
+                            .column = bad->path,
+                            .record = bad->record,
+                            .reason = bad->why,
+                            .inferred_rows = bad->inferred ? r->sampled : 0};
+
+        TN_TRY(tn_text_bad_report(cx, r->options, &told));
+    }
+    tn_ndjson_piece_settled(piece);
+done:
+    return rc;
+}
+
+/* ---- lines */
+
+static int parse_piece(tarn_cx *cx, size_t i, void *arg)
+{
+    reader *r = arg;
+
+    return tn_ndjson_piece_lines(cx, &r->pieces[i]);
+}
+
+/* Cuts the block between lines, one piece a thread. */
+static void cut_block(reader *r)
+{
+    tn_str left = tn_buf_view(&r->block);
+
+    for (size_t i = 0; i < r->piece_count; i++) {
+        size_t n = left.len / (r->piece_count - i);
+
+        n += tn_str_find(tn_str_from(left, n), '\n') + 1;
+        n = n < left.len ? n : left.len;
+        r->pieces[i].text = (tn_str){left.ptr, n};
+        r->pieces[i].lines = 0;
+        left = tn_str_from(left, n);
+    }
+    assert(left.len == 0);
+}
+
+/* Tells what the pieces met, in order. One that stopped for its many bad records goes on here. */
+static int settle(tarn_cx *cx, reader *r)
+{
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < r->piece_count; i++) {
+        tn_ndjson_piece *piece = &r->pieces[i];
+        size_t *left = &piece->parser.left_told;
+
+        TN_TRY(tell(cx, r, piece, left, r->line));
+        while (piece->text.len > 0) {
+            TN_TRY(tn_cx_check(cx));
+            TN_TRY(tn_ndjson_piece_lines(cx, piece));
+            TN_TRY(tell(cx, r, piece, left, r->line));
+        }
+        r->line += piece->lines;
+    }
+done:
+    return rc;
+}
+
+static int read_block(tarn_cx *cx, reader *r)
+{
+    int rc = TARN_OK;
+
+    tn_buf_reset(&r->block);
+    TN_TRY(tn_ndjson_records_lines(cx, &r->records, r->block_bytes, r->line, &r->block));
+    r->ended = r->block.len == 0;
+    if (r->ended)
+        goto done;
+    cut_block(r);
+    TN_TRY(tn_parallel(cx, r->piece_count, parse_piece, r));
+    TN_TRY(settle(cx, r));
+done:
+    return rc;
+}
+
+/* ---- an array */
+
+/* Its elements, until there is a batch of them. */
+static int read_elements(tarn_cx *cx, reader *r)
+{
+    tn_ndjson_piece *piece = &r->pieces[0];
     uint64_t line;
     tn_str record;
     int rc = TARN_OK;
 
-    while (rows < rows_max) {
-        if (rows % BATCH_CHECK_ROWS == 0 && tn_build_bytes(r->build) > BATCH_BYTES_MAX)
-            break;
+    while (piece->batch_count == 0 && !r->ended) {
         TN_TRY(tn_ndjson_records_next(cx, &r->records, &record, &line));
-        if (record.ptr == NULL)
-            break;
-        TN_TRY(read_record(cx, r, record, line, &rows));
+        r->ended = record.ptr == NULL;
+        if (r->ended)
+            TN_TRY(tn_ndjson_piece_flush(cx, piece));
+        else
+            TN_TRY(tn_ndjson_piece_record(cx, piece, record, line));
+        TN_TRY(tell(cx, r, piece, &piece->parser.left_told, 0));
     }
-    assert(tn_build_rows(r->build) == rows);
-    TN_TRY(tn_build_finish(cx, r->build, out));
 done:
     return rc;
 }
+
+/* ---- batches */
+
+/* The next batch there is; false: none. */
+static bool take_batch(reader *r, struct ArrowArray *out)
+{
+    while (r->piece_at < r->piece_count) {
+        tn_ndjson_piece *piece = &r->pieces[r->piece_at];
+
+        if (r->batch_at < piece->batch_count) {
+            tn_array_move(&piece->batches[r->batch_at++], out);
+            return true;
+        }
+        piece->batch_count = 0;
+        r->batch_at = 0;
+        r->piece_at++;
+    }
+    return false;
+}
+
+int tn_ndjson_read_next(tarn_cx *cx, tn_ndjson_read *r, struct ArrowArray *out)
+{
+    int rc = TARN_OK;
+
+    while (!take_batch(r, out)) {
+        if (r->ended) {
+            TN_TRY(tn_build_finish(cx, r->pieces[0].build, out));
+            break;
+        }
+        TN_TRY(r->records.array ? read_elements(cx, r) : read_block(cx, r));
+        r->piece_at = r->batch_at = 0;
+    }
+done:
+    return rc;
+}
+
+/* ---- opening */
 
 /* The columns that were given, then those of the sample that are not among them. */
 static int join_sample(tarn_cx *cx, reader *r, const struct ArrowSchema *sample)
@@ -108,9 +235,9 @@ done:
     return rc;
 }
 
-/* Looks at what is held; *count: how many records lie whole in it. What is wrong with the input is
- * said when it is read. */
-static int look(tarn_cx *cx, const tn_ndjson_records *records, tn_ndjson_guess *guess,
+/* Looks at the records that end within the first `bytes` of what is held, at least at one; *count:
+ * how many. What is wrong with the input is said when it is read. */
+static int look(tarn_cx *cx, const tn_ndjson_records *records, size_t bytes, tn_ndjson_guess *guess,
                 uint64_t *count)
 {
     tn_ndjson_records ahead;
@@ -128,7 +255,7 @@ static int look(tarn_cx *cx, const tn_ndjson_records *records, tn_ndjson_guess *
             break;
         }
         TN_TRY(rc);
-        if (record.ptr == NULL)
+        if (record.ptr == NULL || (*count != 0 && records->held.len - ahead.left > bytes))
             break;
         TN_TRY(tn_ndjson_guess_add(cx, guess, record));
     }
@@ -141,16 +268,17 @@ static int sample(tarn_cx *cx, tn_ndjson_records *records, const tn_text_read_op
                   bool nulls, struct ArrowSchema *out, uint64_t *count)
 {
     size_t bytes = options->sample_bytes != 0 ? options->sample_bytes : SAMPLE_BYTES_USUAL;
+    size_t held = bytes;
     tn_ndjson_guess *guess = NULL;
     int rc = TARN_OK;
 
     TN_TRY(tn_ndjson_guess_open(cx, &guess));
     for (;;) {
-        TN_TRY(tn_ndjson_records_hold(cx, records, bytes));
-        TN_TRY(look(cx, records, guess, count));
+        TN_TRY(tn_ndjson_records_hold(cx, records, held));
+        TN_TRY(look(cx, records, bytes, guess, count));
         if (*count != 0 || records->ended || records->held.len > tn_ndjson_record_max(cx))
             break;
-        bytes = records->held.len * 2;
+        held = records->held.len * 2;
     }
     TN_TRY(tn_ndjson_guess_schema(cx, guess, nulls, out));
 done:
@@ -159,11 +287,10 @@ done:
 }
 
 int tn_ndjson_read_sample(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
-                          struct ArrowSchema *out)
+                          struct ArrowSchema *out, uint64_t *rows)
 {
     tn_ndjson_records records = {.feed = feed};
-    uint64_t count;
-    int rc = sample(cx, &records, options, true, out, &count);
+    int rc = sample(cx, &records, options, true, out, rows);
 
     tn_ndjson_records_clear(&records);
     return rc;
@@ -189,6 +316,30 @@ done:
     return rc;
 }
 
+/* A piece a thread; their bytes are a small share of the budget. */
+static int make_pieces(tarn_cx *cx, reader *r)
+{
+    uint64_t share = tn_budget_bytes(cx) / 16;
+    size_t bytes = PIECE_BYTES;
+    int rc = TARN_OK;
+
+    r->piece_count = r->records.array ? 1 : tn_cx_jobs(cx);
+    r->pieces = tn_calloc(cx, r->piece_count, sizeof *r->pieces);
+    if (r->pieces == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    for (size_t i = 0; i < r->piece_count; i++) {
+        TN_TRY(tn_ndjson_piece_init(cx, &r->pieces[i], &r->schema, r->options));
+        r->pieces[i].batch_rows =
+            r->options->batch_rows > 0 ? r->options->batch_rows : BATCH_ROWS_USUAL;
+    }
+    while (bytes > PIECE_BYTES_MIN && bytes * r->piece_count > share)
+        bytes /= 2;
+    r->block_bytes = bytes * r->piece_count;
+    r->piece_at = r->piece_count;
+done:
+    return rc;
+}
+
 int tn_ndjson_read_open(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
                         tn_ndjson_read **out)
 {
@@ -201,9 +352,9 @@ int tn_ndjson_read_open(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *
     r->feed = feed;
     r->options = options != NULL ? options : &usual;
     r->records.feed = feed;
+    r->sampled = r->options->inferred_rows;
     TN_TRY(make_schema(cx, r));
-    TN_TRY(tn_build_open(cx, &r->schema, &r->build));
-    TN_TRY(tn_ndjson_parser_init(cx, &r->parser, r->build, feed->name, r->options));
+    TN_TRY(make_pieces(cx, r));
     *out = r;
     r = NULL;
 done:
@@ -220,9 +371,13 @@ void tn_ndjson_read_close(tn_ndjson_read *r)
 {
     if (r == NULL)
         return;
-    tn_ndjson_parser_clear(&r->parser);
-    tn_build_close(r->build);
+    for (size_t i = 0; r->pieces != NULL && i < r->piece_count; i++)
+        tn_ndjson_piece_clear(&r->pieces[i]);
+    free(r->pieces);
     tn_ndjson_records_clear(&r->records);
     tn_field_release(&r->schema);
+    tn_buf_clear(&r->block);
+    tn_map_clear(&r->warned);
+    tn_arena_clear(&r->arena);
     free(r);
 }

@@ -17,9 +17,9 @@ typedef struct tn_ndjson_read tn_ndjson_read;
 int tn_ndjson_read_open(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
                         tn_ndjson_read **out);
 /* The columns that a sample of the feed shows, without reading on: for joining those of many
- * inputs. Columns without a value are of type null. *out is the caller's. */
+ * inputs. Columns without a value are of type null. *rows: records seen. *out is the caller's. */
 int tn_ndjson_read_sample(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
-                          struct ArrowSchema *out);
+                          struct ArrowSchema *out, uint64_t *rows);
 /* The schema of its batches; *out is the caller's. */
 int tn_ndjson_read_schema(tarn_cx *cx, const tn_ndjson_read *reader, struct ArrowSchema *out);
 /* The next batch as a struct array, the caller's; length 0 at the end. */

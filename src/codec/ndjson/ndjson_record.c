@@ -110,18 +110,21 @@ uint64_t tn_ndjson_record_max(const tarn_cx *cx)
     return share < TN_TEXT_RECORD_BYTES_MAX ? share : TN_TEXT_RECORD_BYTES_MAX;
 }
 
+static int fail_long(tarn_cx *cx, const tn_ndjson_records *r, uint64_t line)
+{
+    return tn_fail(cx, TARN_E_LIMIT,
+                   "%.*s: line %" PRIu64 ": a record of more than %" PRIu64
+                   " MiB; one object a line is read, or one array of objects; --memory allows "
+                   "longer ones up to %u MiB",
+                   TN_STR_ARG(r->feed != NULL ? r->feed->name : TN_STR("")), line + 1,
+                   tn_ndjson_record_max(cx) >> 20, TN_TEXT_RECORD_BYTES_MAX >> 20);
+}
+
 static int carry_on(tarn_cx *cx, tn_ndjson_records *r, const uint8_t *from, size_t len,
                     uint64_t line)
 {
-    uint64_t max = tn_ndjson_record_max(cx);
-
-    if (r->carry.len + len > max)
-        return tn_fail(cx, TARN_E_LIMIT,
-                       "%.*s: line %" PRIu64 ": a record of more than %" PRIu64
-                       " MiB; one object a line is read, or one array of objects; --memory allows "
-                       "longer ones up to %u MiB",
-                       TN_STR_ARG(r->feed != NULL ? r->feed->name : TN_STR("")), line + 1,
-                       max >> 20, TN_TEXT_RECORD_BYTES_MAX >> 20);
+    if (r->carry.len + len > tn_ndjson_record_max(cx))
+        return fail_long(cx, r, line);
     tn_buf_add(&r->carry, from, len);
     return tn_buf_check(cx, &r->carry);
 }
@@ -290,6 +293,49 @@ int tn_ndjson_records_next(tarn_cx *cx, tn_ndjson_records *r, tn_str *record, ui
         *line = r->line;
         if (record->ptr == NULL || !is_blank((const uint8_t *)record->ptr, record->len))
             break;
+    }
+done:
+    return rc;
+}
+
+static uint64_t count_lines(const uint8_t *at, size_t len)
+{
+    const uint8_t *end = at + len;
+    uint64_t lines = 0;
+
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        lines++;
+        at++;
+    }
+    return lines;
+}
+
+int tn_ndjson_records_lines(tarn_cx *cx, tn_ndjson_records *r, size_t bytes, uint64_t line,
+                            tn_buf *out)
+{
+    const uint8_t *end = NULL;
+    size_t n, last, start = 0; /* of the last line */
+    int rc = TARN_OK;
+
+    assert(!r->array);
+    r->started = true;
+    while (end == NULL) {
+        if (r->left == 0)
+            TN_TRY(refill(cx, r));
+        if (r->left == 0)
+            break;
+        n = out->len >= bytes ? 0 : bytes - out->len < r->left ? bytes - out->len : r->left;
+        /* From where there is enough on, to the end of a line. */
+        end = n < r->left ? memchr(r->at + n, '\n', r->left - n) : NULL;
+        n = end != NULL ? (size_t)(end - r->at) + 1 : r->left;
+        for (last = n - (end != NULL); last > 0 && r->at[last - 1] != '\n';)
+            last--;
+        start = last != 0 ? out->len + last : start;
+        if (out->len + n - start > tn_ndjson_record_max(cx))
+            return fail_long(cx, r, line + count_lines(out->data, start));
+        tn_buf_add(out, r->at, n);
+        TN_TRY(tn_buf_check(cx, out));
+        advance(r, n);
     }
 done:
     return rc;

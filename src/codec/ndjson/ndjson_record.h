@@ -37,6 +37,10 @@ void tn_ndjson_records_peek(const tn_ndjson_records *records, tn_ndjson_records 
  * next call. LIMIT for one larger than TN_TEXT_RECORD_BYTES_MAX or a quarter of the memory budget;
  * an array that is broken between its elements is INVALID, one that is cut off CORRUPT. */
 int tn_ndjson_records_next(tarn_cx *cx, tn_ndjson_records *records, tn_str *record, uint64_t *line);
+/* Whole lines, about `bytes` of them, where the input is no array: appended, nothing at the end;
+ * the last one may lack its line feed. LIMIT as above, with `line` the one that they begin at. */
+int tn_ndjson_records_lines(tarn_cx *cx, tn_ndjson_records *records, size_t bytes, uint64_t line,
+                            tn_buf *out);
 /* Bytes of the longest record that is read. */
 uint64_t tn_ndjson_record_max(const tarn_cx *cx);
 void tn_ndjson_records_clear(tn_ndjson_records *records);

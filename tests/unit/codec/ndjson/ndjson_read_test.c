@@ -215,6 +215,9 @@ static void test_ndjson_read__bad_records(void **state)
         {"{\"s\":\"y\"}", "s", "y stands where the column has struct<x: int64>"},
         {"{\"d\":\"2024-02-30\"}", "d", "\"2024-02-30\" is no"},
         {"{\"d\":20240230}", "d", "20240230 stands where the column has date"},
+        {"{\"r\":9007199254740993}", "r", "an integer that a double would round"},
+        {"{\"r\":-99999999999999999999}", "r", "an integer that a double would round"},
+        {"{\"r\":\"1.5\"}", "r", "1.5 stands where the column has double"},
         {"{\"b\":1}", "b", "1 stands where the column has bool"},
         {"{\"b\":\"true\"}", "b", "true stands where the column has bool"},
         {"[1]", "", "a record is an object in braces"},
@@ -222,7 +225,7 @@ static void test_ndjson_read__bad_records(void **state)
     };
     static const char first[] =
         "{\"i\":1,\"t\":\"x\",\"l\":[1],\"s\":{\"x\":1},\"d\":\"2024-01-01\","
-        "\"b\":true}\n";
+        "\"b\":true,\"r\":0.5}\n";
     tarn_cx *cx = tarn_cx_open(NULL);
 
     (void)state;
@@ -253,8 +256,10 @@ static void test_ndjson_read__bad_records(void **state)
         assert_non_null(strstr((char *)r.rejected.data, cases[i].reason));
         assert_string_equal(
             (char *)r.rows.data,
-            "{\"i\":1,\"t\":\"x\",\"l\":[1],\"s\":{\"x\":1},\"d\":\"2024-01-01\",\"b\":true}\n"
-            "{\"i\":null,\"t\":\"after\",\"l\":null,\"s\":null,\"d\":null,\"b\":null}\n");
+            "{\"i\":1,\"t\":\"x\",\"l\":[1],\"s\":{\"x\":1},\"d\":\"2024-01-01\",\"b\":true,"
+            "\"r\":0.5}\n"
+            "{\"i\":null,\"t\":\"after\",\"l\":null,\"s\":null,\"d\":null,\"b\":null,\"r\":null}"
+            "\n");
         reading_clear(&r);
         tn_buf_clear(&text);
     }
@@ -398,7 +403,7 @@ static void test_ndjson_read__maps(void **state)
 
 static void test_ndjson_read__batches_and_limits(void **state)
 {
-    tarn_cx *cx = tarn_cx_open(NULL);
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
     tarn_cx *small = tarn_cx_open(&(tarn_cx_options){.memory_bytes = 64 << 20});
     reading r = {.options = {.batch_rows = 10}};
     tn_buf text = {0}, want = {0};
@@ -467,7 +472,8 @@ static void test_ndjson_read__allocations_fail(void **state)
 {
     static const char text[] = "{\"a\":1,\"b\":\"x\\u00e9\",\"c\":[true],\"d\":{\"e\":1.5}}\n"
                                "{\"a\":null,\"b\":\"\\n\",\"c\":[],\"d\":null}\n";
-    tarn_cx *cx = tarn_cx_open(NULL);
+    /* Only the calling thread is watched. */
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
     size_t total;
 
     (void)state;
@@ -583,4 +589,65 @@ static void test_ndjson_read__page(void **state)
     reading_clear(&r);
     tn_buf_clear(&record);
     tarn_cx_close(cx);
+}
+
+/* Blocks of many pieces: rows, bad records and warnings in the order of the input, with any number
+ * of threads. */
+static void test_ndjson_read__threads(void **state)
+{
+    static const char *const fields[][2] = {{"a", "l"}, {"t", "u"}};
+    struct ArrowSchema schema = {0};
+    tn_buf text = {0}, first[3] = {{0}};
+    uint64_t rows = 0, bad = 0;
+
+    (void)state;
+    for (int i = 0; i < 12000; i++) {
+        tn_buf_print(&text, i % 100 == 7 ? "{\"a\":\"x%d\"}\n" : "{\"a\":%d,\"t\":\"%040d\"", i, i);
+        if (i % 100 != 7)
+            tn_buf_print(&text, i % 1000 == 1 ? ",\"more%d\":1}\n\n" : "}\n", i / 1000);
+        bad += i % 100 == 7;
+        rows += i % 100 != 7;
+    }
+    for (unsigned jobs = 1; jobs <= 4; jobs++) {
+        /* A small budget makes small pieces. */
+        tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = jobs, .memory_bytes = 4 << 20});
+        reading r = {.step = 10000};
+        uint64_t lines = 0, told = 0;
+
+        make_schema(cx, fields, 2, &schema);
+        r.options = (tn_text_read_options){.schema = &schema,
+                                           .warn = note_warning,
+                                           .warn_arg = &r,
+                                           .reject = note_bad,
+                                           .reject_arg = &r,
+                                           .batch_rows = 1000};
+        assert_ok(cx, read_text(cx, tn_buf_view(&text), &r));
+        for (const char *at = (char *)r.rows.data; (at = strchr(at, '\n')) != NULL; at++)
+            lines++;
+        for (const char *at = (char *)r.rejected.data; (at = strchr(at, '|')) != NULL; at++)
+            told++;
+        assert_int_equal(lines, rows);
+        assert_int_equal(told, bad);
+        if (jobs == 1) {
+            tn_buf_str(&first[0], tn_buf_view(&r.rows));
+            tn_buf_str(&first[1], tn_buf_view(&r.rejected));
+            tn_buf_str(&first[2], tn_buf_view(&r.warned));
+            /* A blank line follows every thousandth. */
+            assert_non_null(strstr((char *)r.rejected.data, "in.ndjson:9:a:\"x7\""));
+            assert_non_null(strstr((char *)r.rejected.data, "in.ndjson:11920:a:\"x11907\""));
+            assert_non_null(strstr((char *)r.warned.data, "line 2: key \"more0\""));
+        }
+        assert_true(tn_str_equal(tn_buf_view(&first[0]), tn_buf_view(&r.rows)));
+        assert_true(tn_str_equal(tn_buf_view(&first[1]), tn_buf_view(&r.rejected)));
+        assert_true(tn_str_equal(tn_buf_view(&first[2]), tn_buf_view(&r.warned)));
+        r.options.reject = NULL;
+        assert_fails(cx, TARN_E_INVALID, "in.ndjson: line 9, column \"a\": \"x7\"",
+                     read_text(cx, tn_buf_view(&text), &r));
+        reading_clear(&r);
+        tn_field_release(&schema);
+        tarn_cx_close(cx);
+    }
+    for (int i = 0; i < 3; i++)
+        tn_buf_clear(&first[i]);
+    tn_buf_clear(&text);
 }
