@@ -27,6 +27,11 @@ enum tarn_merge_verify {
     TARN_VERIFY_CONTENT   /* also a hash over whole rows, read back from the files */
 };
 
+enum tarn_merge_rule {
+    TARN_RULE_SIZE = 0, /* fragments become files of the target */
+    TARN_RULE_HIVE      /* as Hive's merge of small outputs: see tarn_merge */
+};
+
 typedef struct tarn_merge_options {
     const char *const *partitions; /* only these and what is below: "dt=2024-05-12"; NULL: all */
     size_t partition_count;
@@ -34,9 +39,12 @@ typedef struct tarn_merge_options {
     uint64_t small_bytes;  /* files below it are fragments; 0: 0.75 of the target */
     uint64_t min_files;    /* fragments a partition must have; 0: 2 */
     uint64_t file_count;   /* files per directory, whatever their sizes; 0: by size */
-    const char *codec;     /* "keep" (NULL), "zstd", "snappy", "gzip", "brotli", "lz4", "none" */
-    int level;             /* of the codec; 0: its default */
-    const char *sort_by;   /* "a, b desc, c nulls last"; NULL: rows keep their order */
+    enum tarn_merge_rule rule;
+    uint64_t avg_bytes;      /* of RULE_HIVE: merge where the average is below; 0: 16,000,000 */
+    uint64_t per_task_bytes; /* of RULE_HIVE: size of a merged file; 0: 256,000,000 */
+    const char *codec;       /* "keep" (NULL), "zstd", "snappy", "gzip", "brotli", "lz4", "none" */
+    int level;               /* of the codec; 0: its default */
+    const char *sort_by;     /* "a, b desc, c nulls last"; NULL: rows keep their order */
     bool encode;    /* decode and encode all values, where chunks could be joined as they are */
     bool widen;     /* unify int32 with int64 or double, float with double, … */
     bool crc;       /* write page checksums */
@@ -142,7 +150,12 @@ typedef struct tarn_merge_report {
 /* Merges the fragments of a plain directory of Parquet files. A partition that fails leaves the
  * others to be done; the report says so and the status is TARN_OK. Statuses: NOTFOUND and INVALID
  * for a path that is no directory or bad options, UNSUPPORTED for tables of another kind, CONFLICT
- * when another run holds the directory, CANCELLED. `options` may be NULL. *report is the caller's,
+ * when another run holds the directory, CANCELLED.
+ *
+ * RULE_HIVE decides for each partition by all that lies in it, and makes a file for each combined
+ * split of max(avg_bytes, per_task_bytes); the four sizes above it must be 0 then. What the other
+ * rule keeps stays true: nothing is rewritten unless the number of files drops, and a second run
+ * finds nothing to do. `options` may be NULL. *report is the caller's,
  * to tarn_merge_report_close. */
 TARN_API int tarn_merge(tarn_cx *cx, const char *path, const tarn_merge_options *options,
                         tarn_merge_report **report);

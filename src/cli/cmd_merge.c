@@ -12,14 +12,16 @@
 
 struct values {
     struct cmd_list partitions;
-    uint64_t target_bytes, min_files, file_count, bytes_max, rate_bytes, level;
+    uint64_t avg_bytes, per_task_bytes, target_bytes, min_files, file_count, bytes_max, rate_bytes,
+        level;
     int64_t keep_old_ms, quiet_ms, time_limit_ms;
     const char *small, *codec, *sort_by, *after, *output;
-    int verify, times;
+    int verify, times, rule;
     bool widen, crc, undo, plan_only, encode, explain;
 };
 
 static const char *const verifies[] = {"rows", "content", NULL};
+static const char *const rules[] = {"size", "hive", NULL};
 static const char *const times[] = {"keep", "now", NULL};
 
 static const struct values defaults = {.target_bytes = 128u << 20, .min_files = 2};
@@ -33,6 +35,12 @@ static const struct cmd_option options[] = {
     CMD_COUNT(struct values, min_files, "min-files", 0, "fragments a partition must have (2)"),
     CMD_COUNT(struct values, file_count, "file-count", 0,
               "files per leaf directory, whatever their sizes"),
+    CMD_CHOICE(struct values, rule, "rule", 0, "NAME", rules,
+               "size: as above; hive: as Hive's merge of small outputs, by the next two (size)"),
+    CMD_SIZE(struct values, avg_bytes, "avg-size", 0,
+             "with --rule hive: merge where the average of all files is below (16MB)"),
+    CMD_SIZE(struct values, per_task_bytes, "size-per-task", 0,
+             "with --rule hive: size of a merged file, at least (256MB)"),
     CMD_TEXT(struct values, codec, "codec", 0, "NAME",
              "keep, zstd, snappy, gzip, brotli, lz4 or none (keep)"),
     CMD_COUNT(struct values, level, "level", 0,
@@ -116,6 +124,35 @@ static int write_plan(struct cmd_call *call, const struct values *values,
     return CMD_DONE;
 }
 
+/* Sizes of the one rule mean nothing to the other: CMD_DONE, or CMD_USAGE after a message. */
+static int set_rule(struct cmd_call *call, const struct values *values, tarn_merge_options *merge)
+{
+    static const char *const by_size[] = {"target", "small", "min-files", "file-count"};
+    static const char *const by_hive[] = {"avg-size", "size-per-task"};
+
+    merge->rule = (enum tarn_merge_rule)values->rule;
+    for (size_t i = 0; i < sizeof by_hive / sizeof by_hive[0]; i++)
+        if (merge->rule != TARN_RULE_HIVE && cmd_given(call, by_hive[i]))
+            return cmd_usage(call, "--%s is a size of Hive's rule: give --rule hive, too",
+                             by_hive[i]);
+    if (merge->rule != TARN_RULE_HIVE)
+        return CMD_DONE;
+    for (size_t i = 0; i < sizeof by_size / sizeof by_size[0]; i++)
+        if (cmd_given(call, by_size[i]))
+            return cmd_usage(call,
+                             "--%s does not go with --rule hive, which sizes by --avg-size and "
+                             "--size-per-task",
+                             by_size[i]);
+    if (cmd_given(call, "avg-size") && values->avg_bytes == 0)
+        return cmd_usage(call, "--avg-size must be more than 0: with 0 Hive never merges");
+    if (cmd_given(call, "size-per-task") && values->per_task_bytes == 0)
+        return cmd_usage(call, "--size-per-task must be more than 0");
+    merge->target_bytes = merge->small_bytes = merge->min_files = merge->file_count = 0;
+    merge->avg_bytes = values->avg_bytes;
+    merge->per_task_bytes = values->per_task_bytes;
+    return CMD_DONE;
+}
+
 static int run(struct cmd_call *call)
 {
     const struct values *values = call->values;
@@ -157,6 +194,8 @@ static int run(struct cmd_call *call)
                          values->small);
     if (values->small != NULL && merge.small_bytes == 0)
         return cmd_usage(call, "--small must be more than 0: no file is smaller than that");
+    if (set_rule(call, values, &merge) != CMD_DONE)
+        return CMD_USAGE;
     if (values->plan_only)
         return write_plan(call, values, &merge);
     rc = values->undo ? tarn_merge_undo(call->cx, call->args[0], &report)
@@ -178,6 +217,14 @@ const struct cmd cmd_merge = {
         "is what an earlier merge wrote, unless new fragments have come. A partition becomes "
         "ceil(bytes / 1.2 target) files in equal shares, in name order, rows in their order; "
         "nothing is rewritten when the number of files would not drop.\n\n"
+        "--rule hive decides and sizes as Hive's merge of small outputs: a partition is merged "
+        "when "
+        "the average of all its files, hidden ones and markers too, is below --avg-size, and "
+        "becomes a file for each combined split (tarn splits) of --size-per-task, or of --avg-size "
+        "where that is larger. Only Parquet files are touched. Where Hive would write the same "
+        "files again and again, it stops: nothing is rewritten unless the number of files drops, "
+        "what it merged for such a size is no reason to merge, and a file of that size that would "
+        "be one again stays as it is.\n\n"
         "The new files are built beside the directory (in ../.NAME.tarn), verified, and the whole "
         "partition is exchanged in one step where the file system can do that: who lists sees the "
         "old or the new files. Who listed before and opens later gets \"no such file\", never "
@@ -204,6 +251,8 @@ const struct cmd cmd_merge = {
                "tarn merge --dry-run /data/events\n"
                "# do it, and be able to go back for a day\n"
                "tarn merge --keep-old 1d /data/events\n"
+               "# what Hive would have made of it, in files of 64 MiB\n"
+               "tarn merge --rule hive --avg-size 16MB --size-per-task 64M /data/events\n"
                "# how each column would be made\n"
                "tarn merge --dry-run --explain /data/events\n"
                "# only some days, with whole rows compared before the swap\n"

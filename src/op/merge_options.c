@@ -104,6 +104,33 @@ done:
     return rc;
 }
 
+/* Hive's two sizes; those of the other rule must not be given. */
+static int hive_of(tarn_cx *cx, const tarn_merge_options *options, tn_merge_options *out)
+{
+    if (options->rule != TARN_RULE_HIVE) {
+        if (options->avg_bytes != 0 || options->per_task_bytes != 0)
+            return tn_fail(
+                cx, TARN_E_INVALID,
+                "avg-size and size-per-task are sizes of Hive's rule: give the rule, too");
+        return TARN_OK;
+    }
+    if (options->target_bytes != 0 || options->small_bytes != 0 || options->min_files != 0 ||
+        options->file_count != 0)
+        return tn_fail(
+            cx, TARN_E_INVALID,
+            "Hive's rule sizes by avg-size and size-per-task alone: leave target, small, "
+            "min-files and file-count out");
+    if (options->avg_bytes > INT64_MAX / 16 || options->per_task_bytes > INT64_MAX / 16)
+        return tn_fail(cx, TARN_E_INVALID,
+                       "avg-size, size-per-task: more bytes than a file can have");
+    out->hive = true;
+    out->hive_rule.avg_bytes =
+        options->avg_bytes != 0 ? (int64_t)options->avg_bytes : TN_HIVE_AVG_BYTES;
+    out->hive_rule.per_task_bytes =
+        options->per_task_bytes != 0 ? (int64_t)options->per_task_bytes : TN_HIVE_PER_TASK_BYTES;
+    return TARN_OK;
+}
+
 int tn_merge_options_of(tarn_cx *cx, const tarn_merge_options *options, tn_arena *arena,
                         tn_merge_options *out)
 {
@@ -128,6 +155,7 @@ int tn_merge_options_of(tarn_cx *cx, const tarn_merge_options *options, tn_arena
                              true, &made.codec));
     if (options->sort_by != NULL && options->sort_by[0] != '\0')
         TN_TRY(sort_of(cx, options->sort_by, arena, &made));
+    TN_TRY(hive_of(cx, options, &made));
     if (made.target_bytes > INT64_MAX / 16)
         TN_FAIL(TARN_E_INVALID, "target: %" PRIu64 " bytes are more than a file can have",
                 made.target_bytes);
@@ -153,7 +181,9 @@ int tn_merge_dir_options(tarn_cx *cx, const tarn_merge_options *options,
         partitions[i] = tn_str_of(options->partitions[i]);
     made.partitions = options->partition_count != 0 ? partitions : NULL;
     made.partition_count = options->partition_count;
-    made.footers_below_bytes = options->file_count != 0 ? 0 : tn_plan_merge_small(plan);
+    made.count_hidden = plan->hive;
+    made.footers_below_bytes =
+        options->file_count != 0 || plan->hive ? 0 : tn_plan_merge_small(plan);
     *out = made;
     return TARN_OK;
 }

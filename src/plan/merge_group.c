@@ -139,13 +139,14 @@ static int join(tarn_cx *cx, const tn_merge_planning *p, tn_merge_group *group, 
         group->marks[group->mark_count++] = file;
         /* One merge gives all outputs of a group one schema, calendar and Arrow schema: files that
          * differ in them did not come out of it together, and can now become one. */
-        group->fresh |= group->mark_count > 1;
+        group->fresh |= group->mark_count > 1 && !p->options->hive;
     }
     if (!has_schema(group, file->schema))
         group->schemas[group->schema_count++] = file->schema;
     group->files[group->file_count++] = file;
     group->bytes += file->stat.size_bytes;
-    group->fresh |= merged_for(p->dir, file) < p->target;
+    group->fresh |= merged_for(p->dir, file) < p->target &&
+                    (!p->options->hive || file->stat.size_bytes < p->target);
     return TARN_OK;
 }
 
@@ -156,7 +157,7 @@ static bool candidate(const tn_merge_planning *p, const tn_dir_file *file)
                            1u << TN_CODEC_LZ4_RAW;
 
     return file->state == TN_FILE_GOOD && file->footer_seen && (file->codecs & ~known) == 0 &&
-           (p->options->file_count != 0 || file->stat.size_bytes < p->small);
+           (p->options->file_count != 0 || p->options->hive || file->stat.size_bytes < p->small);
 }
 
 int tn_merge_group_files(tarn_cx *cx, const tn_merge_planning *p, const tn_dir_partition *partition,

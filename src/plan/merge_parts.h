@@ -17,6 +17,7 @@ typedef struct tn_merge_group {
     bool fresh; /* some file is not from an earlier merge with such a target, or from another */
     tn_str why; /* what stood against the first group that did not take it; empty: the first */
     size_t outputs;
+    struct tn_merge_share *shares; /* of the outputs; NULL: equal ones */
 } tn_merge_group;
 
 typedef struct tn_merge_planning {
@@ -28,6 +29,7 @@ typedef struct tn_merge_planning {
     tn_arena *arena;
     tn_merge_plan *plan;
     size_t note_cap, task_cap, partition_cap;
+    const bool *hive_merges; /* by partition; NULL: another rule */
 } tn_merge_planning;
 
 /* merge_group.c: sorts the candidates of a partition into groups. */
@@ -36,6 +38,11 @@ int tn_merge_group_files(tarn_cx *cx, const tn_merge_planning *p, const tn_dir_p
 /* merge_count.c: how many files each group becomes; 0: it stays as it is. */
 int tn_merge_count_outputs(tarn_cx *cx, const tn_merge_planning *p, tn_merge_group *groups,
                            size_t count);
+
+/* merge_hive.c: which partitions Hive would merge; then, for each, the outputs of its groups. */
+int tn_merge_hive_decide(tarn_cx *cx, tn_merge_planning *p);
+int tn_merge_hive_outputs(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition *partition,
+                          tn_merge_group *groups, size_t count);
 
 /* One run of rows of a file, with its share of the file's bytes. */
 typedef struct tn_merge_piece {

@@ -326,7 +326,10 @@ int tn_merge_add_tasks(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition
     TN_TRY(add_keys(cx, p, partition, group, &unified, &common));
     TN_TRY(add_bloom(cx, p, group, &unified, mapping, &common));
     TN_TRY(tn_merge_add_intents(cx, p, group, &unified, mapping, &common));
-    TN_TRY(tn_merge_cut_files(cx, p->arena, group, group->outputs, shares));
+    if (group->shares != NULL)
+        memcpy(shares, group->shares, group->outputs * sizeof *shares);
+    else
+        TN_TRY(tn_merge_cut_files(cx, p->arena, group, group->outputs, shares));
     if (out->output_count != 0)
         memcpy(outputs, out->outputs, out->output_count * sizeof *outputs);
     out->outputs = outputs;

@@ -301,7 +301,10 @@ static int plan_partition(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partit
                                  TN_STR_ARG(partition->problem)));
     TN_TRY(note_files(cx, p, partition));
     TN_TRY(tn_merge_group_files(cx, p, partition, &groups, &count));
-    TN_TRY(tn_merge_count_outputs(cx, p, groups, count));
+    if (p->options->hive)
+        TN_TRY(tn_merge_hive_outputs(cx, p, partition, groups, count));
+    else
+        TN_TRY(tn_merge_count_outputs(cx, p, groups, count));
     for (size_t g = 0; g < count; g++)
         outputs += groups[g].outputs;
     TN_TRY(note_apart(cx, p, partition, groups, count));
@@ -420,6 +423,8 @@ int tn_plan_merge(tarn_cx *cx, const tn_dir *dir, const tn_merge_options *option
     assert(options->id.len > 0);
     assert(out != NULL);
     p.target = options->target_bytes != 0 ? options->target_bytes : TN_TARGET_BYTES;
+    if (options->hive)
+        p.target = (uint64_t)tn_hive_rule_target(&options->hive_rule);
     p.small = tn_plan_merge_small(options);
     p.min_files = options->min_files != 0 ? options->min_files : 2;
     p.group_bytes = options->group_bytes != 0 ? options->group_bytes : TN_GROUP_BYTES;
@@ -427,6 +432,8 @@ int tn_plan_merge(tarn_cx *cx, const tn_dir *dir, const tn_merge_options *option
     plan.options =
         (tn_merge_options_wire){options->keep_old_ms, options->verify_content, options->times_now};
     count_seen(&p);
+    if (options->hive)
+        TN_TRY(tn_merge_hive_decide(cx, &p));
     for (size_t i = 0; i < dir->partition_count; i++)
         TN_TRY(plan_partition(cx, &p, &dir->partitions[i]));
     if (plan.partition_count != 0)

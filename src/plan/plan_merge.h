@@ -3,6 +3,7 @@
 #ifndef TN_PLAN_PLAN_MERGE_H
 #define TN_PLAN_PLAN_MERGE_H
 
+#include "plan/hive_rule.h"
 #include "table/dir.h"
 #include "task/merge_plan.h"
 
@@ -13,8 +14,10 @@ typedef struct tn_merge_options {
     uint64_t small_bytes;  /* files below it are fragments; 0: 0.75 of the target */
     uint64_t min_files;    /* fragments a partition must have; 0: 2 */
     uint64_t file_count;   /* per directory, whatever the sizes; 0: by size */
-    uint64_t bytes_max;    /* of inputs in all; 0: no limit */
-    int64_t quiet_ms;      /* skip what changed within that time; 0: off */
+    bool hive;             /* sized by Hive's rule, not by the four above */
+    tn_hive_rule hive_rule;
+    uint64_t bytes_max; /* of inputs in all; 0: no limit */
+    int64_t quiet_ms;   /* skip what changed within that time; 0: off */
     int64_t keep_old_ms;
     int32_t codec; /* enum tn_codec, or TN_CODEC_KEEP */
     int32_t level;

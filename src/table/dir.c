@@ -198,6 +198,8 @@ int tn_dir_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_dir_options 
         TN_TRY(tn_dir_read_footers(cx, store, options, &dir));
     tidy_partitions(&dir);
     TN_TRY(tn_dir_find_place(cx, store, options, &dir));
+    if (options->count_hidden)
+        TN_TRY(tn_dir_count_hidden(cx, store, &dir));
     *out = dir;
     dir = (tn_dir){0};
 done:

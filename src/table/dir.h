@@ -20,6 +20,7 @@ enum tn_file_state {
 
 typedef struct tn_dir_group {
     int64_t rows;
+    int64_t first_byte; /* of its first column chunk: the dictionary page, if there is one */
     int64_t compressed_bytes, uncompressed_bytes;
 } tn_dir_group;
 
@@ -60,8 +61,10 @@ typedef struct tn_dir_partition {
     size_t file_count;
     tn_dir_other *others; /* sorted by name */
     size_t other_count;
-    bool has_subdirs; /* of any name, hidden ones too */
-    bool symlinked;   /* it, or a directory above it below the root, is a symbolic link */
+    uint64_t hidden_files, hidden_bytes; /* in hidden sub-directories; with count_hidden */
+    bool hidden_unknown;                 /* some could not be listed */
+    bool has_subdirs;                    /* of any name, hidden ones too */
+    bool symlinked; /* it, or a directory above it below the root, is a symbolic link */
     bool mount_point, parent_unwritable;
     tn_str problem; /* why it could not be listed; empty: it was */
     tn_str busy; /* path below the root of a fresh _temporary, .hive-staging*, … in it or above;
@@ -108,6 +111,7 @@ typedef struct tn_dir_options {
     bool no_footers;              /* names and sizes only; every file then counts as GOOD */
     uint64_t footers_below_bytes; /* read footers only of files smaller than this, others count as
                                      GOOD; 0: of all */
+    bool count_hidden;            /* look into hidden sub-directories, to count what is there */
     bool for_write;               /* refuse tables of other kinds by name */
     bool probe; /* try for real where staging can go and whether directories can be exchanged */
 } tn_dir_options;

@@ -154,6 +154,15 @@ done:
     return rc;
 }
 
+/* A dictionary page that claims to lie behind the data is no start, as parquet-java has it. */
+static int64_t first_byte(const tn_chunk_meta *chunk)
+{
+    if (chunk->has_dictionary_page_offset && chunk->dictionary_page_offset > 0 &&
+        chunk->dictionary_page_offset < chunk->data_page_offset)
+        return chunk->dictionary_page_offset;
+    return chunk->data_page_offset;
+}
+
 static int keep_chunk(tarn_cx *cx, tn_arena *arena, const tn_chunk_meta *chunk, size_t leaf,
                       size_t leaf_count, tn_dir_file *file)
 {
@@ -190,6 +199,8 @@ static int keep_footer(tarn_cx *cx, load *l, tn_arena *arena, const tn_parquet *
         const tn_row_group_meta *meta = &footer->groups[g];
 
         file->groups[g].rows = meta->rows;
+        if (meta->column_count != 0)
+            file->groups[g].first_byte = first_byte(&meta->columns[0]);
         for (size_t c = 0; c < meta->column_count; c++) {
             file->groups[g].compressed_bytes += meta->columns[c].compressed_bytes;
             file->groups[g].uncompressed_bytes += meta->columns[c].uncompressed_bytes;

@@ -43,6 +43,9 @@ int tn_dir_wanted(tarn_cx *cx, tn_arena *arena, const tn_dir_options *options, t
 /* dir_footer.c: reads the footers of all files of the partitions. */
 int tn_dir_read_footers(tarn_cx *cx, tn_store *store, const tn_dir_options *options, tn_dir *dir);
 
+/* dir_hidden.c: counts what lies in hidden sub-directories. */
+int tn_dir_count_hidden(tarn_cx *cx, tn_store *store, tn_dir *dir);
+
 /* dir_place.c: work place, exchange, leftovers. */
 int tn_dir_find_place(tarn_cx *cx, tn_store *store, const tn_dir_options *options, tn_dir *dir);
 

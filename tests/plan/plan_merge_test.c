@@ -162,6 +162,7 @@ static void add_file(world *w, tn_dir_partition *partition, const json_t *spec, 
     file->groups = tn_arena_array(w->cx, &w->arena, (size_t)groups, sizeof *file->groups);
     for (int64_t g = 0; g < groups; g++) {
         file->groups[g].rows = rows / groups + (g < rows % groups);
+        file->groups[g].first_byte = 4 + g * (integer(spec, "size", 100) / groups);
         file->groups[g].compressed_bytes = integer(spec, "size", 100) / groups;
     }
     file->schema = schema;
@@ -477,6 +478,9 @@ static void run_case(const char *path, uint64_t percent)
         .group_bytes = (uint64_t)integer(options, "group_bytes", 0),
         .codec = TN_CODEC_KEEP,
         .widen = json_is_true(json_object_get(options, "widen")),
+        .hive = strcmp(text(options, "rule", ""), "hive") == 0,
+        .hive_rule = {integer(options, "avg", TN_HIVE_AVG_BYTES),
+                      integer(options, "per_task", TN_HIVE_PER_TASK_BYTES)},
     };
     assert_ok(w.cx, tn_plan_merge(w.cx, &w.dir, &merge, &w.arena, &plan));
     if (partitions != NULL && json_array_size(partitions) != plan.partition_count)
