@@ -61,17 +61,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tn_arena arena = {0};
     tn_split_input input;
     tarn_split_plan plan;
-    json_t *json = NULL;
 
     if (cx != NULL && tn_split_locations(cx, (tn_str){(const char *)data, size}, "input", &arena,
-                                         &json, &input) == TARN_OK) {
+                                         &input) == TARN_OK) {
         for (int api = TARN_SPLIT_COMBINE; api <= TARN_SPLIT_FILE_OLD; api++) {
             input.api = (enum tarn_split_api)api;
             if (tn_plan_split(cx, &input, &arena, &plan) == TARN_OK)
                 check_plan(&input, &plan);
         }
     }
-    json_decref(json);
     tn_arena_clear(&arena);
     tarn_cx_close(cx);
     return 0;

@@ -12,8 +12,9 @@ OUT = os.path.join(ROOT, "docs/splits.svg")
 MIB = 1 << 20
 SCALE = 1.55  # pixels a MiB
 LEFT, TOP, BAR, GAP = 96, 64, 26, 12
-COLOURS = ["#8ecae6", "#ffb703", "#b7e4c7", "#cdb4db", "#f4a261", "#a2d2ff", "#e9c46a", "#d6ccc2"]
-STAGES = {1: "node", 2: "node", 3: "node", 4: "node", 5: "node", 6: "node, round 2", 7: "rack", 8: "overflow"}
+COLOURS = ["#8ecae6", "#ffb703", "#b7e4c7", "#cdb4db", "#f4a261", "#f28482", "#e9c46a", "#d6ccc2"]
+STAGES = ["node stage"] * 5 + ["node stage, again", "rack stage", "overflow"]
+NARROW = 46  # pixels that a label needs
 
 
 class Picture:
@@ -26,10 +27,9 @@ class Picture:
                           f'text-anchor="{anchor}">{text}</text>')
 
     def box(self, x, width, colour, label):
-        self.parts.append(f'<rect x="{x:.1f}" y="{self.y}" width="{max(width - 1.5, 3):.1f}" height="{BAR}" rx="3" '
+        self.parts.append(f'<rect x="{x:.1f}" y="{self.y}" width="{width - 1.5:.1f}" height="{BAR}" rx="3" '
                           f'fill="{colour}" stroke="#444"/>')
-        if width > 20:
-            self.text(x + width / 2 - 1, self.y + 17, label, 11, anchor="middle")
+        self.text(x + width / 2 - 1, self.y + 17, label, 11, anchor="middle")
 
 
 def chunks_of(vector):
@@ -55,8 +55,8 @@ def draw_nodes(picture, chunks):
         picture.text(24, picture.y + 17, node)
         x = LEFT
         for _, _, name, mib, split in mine:
-            picture.box(x, mib * SCALE, COLOURS[split], f"{name} {mib:.0f}" if mib > 15 else name)
-            x += max(mib * SCALE, 22)
+            picture.box(x, max(mib * SCALE, NARROW), COLOURS[split], f"{name} {mib:.0f}")
+            x += max(mib * SCALE, NARROW)
         picture.y += BAR + GAP
 
 
@@ -69,11 +69,11 @@ def draw_splits(picture, vector, chunks):
         if number == 7:  # the rack that came first in the overflow
             mine = mine[::-1]
         for _, _, name, mib, _ in mine:
-            picture.box(x, mib * SCALE, COLOURS[number], f"{name} {mib:.0f}" if mib > 15 else name)
-            x += max(mib * SCALE, 22)
+            picture.box(x, max(mib * SCALE, NARROW), COLOURS[number], f"{name} {mib:.0f}")
+            x += max(mib * SCALE, NARROW)
         hosts = [h.replace("node0", "") for h in split["locations"]]
         where = split["locations"][0] if len(hosts) == 1 else "nodes " + ", ".join(hosts)
-        picture.text(LEFT + 330, picture.y + 17, f"{STAGES[number + 1]} stage" if number != 7 else "overflow")
+        picture.text(LEFT + 330, picture.y + 17, STAGES[number])
         picture.text(LEFT + 470, picture.y + 17, where)
         picture.y += BAR + 6
 

@@ -13,7 +13,6 @@
 typedef struct made {
     tarn_split_plan plan; /* first: the public handle points here */
     tn_arena arena;
-    json_t *json;
 } made;
 
 void tarn_split_close(tarn_split_plan *plan)
@@ -22,7 +21,6 @@ void tarn_split_close(tarn_split_plan *plan)
 
     if (m == NULL)
         return;
-    json_decref(m->json);
     tn_arena_clear(&m->arena);
     free(m);
 }
@@ -221,9 +219,9 @@ done:
 
 /* ---- the operation */
 
-static int plan(tarn_cx *cx, made *m, const tarn_split_options *options, tn_split_input *input)
+static int plan(tarn_cx *cx, made *m, const tarn_split_options *options, tn_split_input *input,
+                bool text_paths)
 {
-    bool text_paths = m->json != NULL;
     int rc = TARN_OK;
 
     TN_TRY(set_options(cx, options, &m->arena, input));
@@ -256,7 +254,7 @@ int tarn_split(tarn_cx *cx, const char *const *paths, size_t path_count,
     }
     for (size_t i = 0; i < path_count; i++)
         TN_TRY(add_named(cx, &l, paths[i]));
-    TN_TRY(plan(cx, m, options, &input));
+    TN_TRY(plan(cx, m, options, &input, false));
     *out = &m->plan;
     m = NULL;
 done:
@@ -281,8 +279,8 @@ int tarn_split_locations(tarn_cx *cx, const char *json, size_t len, const char *
                 "%s: block sizes and directories are as it says; give neither "
                 "block-size nor recursive with it",
                 name);
-    TN_TRY(tn_split_locations(cx, (tn_str){json, len}, name, &m->arena, &m->json, &input));
-    TN_TRY(plan(cx, m, options, &input));
+    TN_TRY(tn_split_locations(cx, (tn_str){json, len}, name, &m->arena, &input));
+    TN_TRY(plan(cx, m, options, &input, true));
     *out = &m->plan;
     m = NULL;
 done:

@@ -4,7 +4,7 @@
 #define TN_PLAN_PLAN_SPLIT_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/str.h"
 #include "tarn/split.h"
 
 typedef struct tn_split_block {
@@ -56,9 +56,9 @@ typedef struct tn_split_input {
  * words, and blocks that make no file; LIMIT: more splits or locations than fit. */
 int tn_plan_split(tarn_cx *cx, const tn_split_input *input, tn_arena *arena, tarn_split_plan *out);
 
-/* split_locations.c: the input as JSON. Texts in `out` belong to *json, which is the caller's to
- * json_decref; the rest lives in `arena`. `name` is what messages call it. */
-int tn_split_locations(tarn_cx *cx, tn_str text, const char *name, tn_arena *arena, json_t **json,
+/* split_locations.c: the input as JSON; what `out` points to lives in `arena`. `name` is what
+ * messages call it. */
+int tn_split_locations(tarn_cx *cx, tn_str text, const char *name, tn_arena *arena,
                        tn_split_input *out);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/java_map.h"
 #include "plan/split_parts.h"

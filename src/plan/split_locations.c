@@ -6,93 +6,89 @@
  *               "blocks": [{"offset": 0, "len": 10, "hosts": ["h1"], "racks": ["/r1"]}]},
  *              {"path": "/in/sub", "dir": true}]}
  *
- * I1: members that are not known here are refused in a config, a file and a block, where a slip
- *     would change the answer; beside "files" they are what a vector carries for its readers.
- * I2: a path may come twice: it then is two files, as in Hadoop. */
+ * I1: members that are not known are refused in a config, a file and a block, where a slip would
+ *     change the answer; beside "files" they are what a vector carries for its readers.
+ * I2: no member comes twice. A path may: it then is two files, as in Hadoop.
+ * I3: memory follows the files, not the text: names of hosts and racks are kept once each. */
 #include <assert.h>
 #include <inttypes.h>
 
+#include "base/json_read.h"
 #include "plan/plan_split.h"
 
 typedef struct reader {
-    tn_arena *arena;
-    const char *name;
-    size_t replicas, blocks, prefixes;
+    tn_json_reader json;
+    tn_split_block *blocks; /* of the file under work */
+    tn_str *texts;          /* of the array under work */
+    size_t block_cap, text_cap;
+    size_t file_cap, pool_cap;
+    size_t replicas, block_count, prefixes; /* in all */
 } reader;
 
-static tn_str text_of(const json_t *value)
+/* The place of a key in a list of them, marked in `seen`; -1: it is not there. */
+static int member(tarn_cx *cx, const reader *r, tn_str key, const char *const *known,
+                  unsigned *seen, int *out)
 {
-    return (tn_str){json_string_value(value), json_string_length(value)};
-}
-
-static int only_known(tarn_cx *cx, const reader *r, json_t *object, const char *what,
-                      const char *const *known)
-{
-    const char *key;
-    json_t *value;
-
-    json_object_foreach(object, key, value)
-    {
-        size_t i = 0;
-
-        while (known[i] != NULL && strcmp(known[i], key) != 0)
-            i++;
-        if (known[i] == NULL)
-            return tn_fail(cx, TARN_E_INVALID, "%s: %s has a member \"%s\" that means nothing here",
-                           r->name, what, key);
+    for (int i = 0; known[i] != NULL; i++) {
+        if (!tn_str_is(key, known[i]))
+            continue;
+        if (*seen & 1u << i)
+            return tn_json_read_fail(cx, &r->json, "\"%s\" for the second time", known[i]);
+        *seen |= 1u << i;
+        *out = i;
+        return TARN_OK;
     }
+    *out = -1;
     return TARN_OK;
 }
 
-/* A whole number from 0 on; *out stays when there is none. */
-static int size_of(tarn_cx *cx, const reader *r, const json_t *object, const char *key,
-                   const char *what, int64_t *out, bool *given)
+static int unknown(tarn_cx *cx, const reader *r, tn_str key, const char *what)
 {
-    const json_t *value = json_object_get(object, key);
-
-    *given = value != NULL;
-    if (value == NULL)
-        return TARN_OK;
-    if (!json_is_integer(value) || json_integer_value(value) < 0)
-        return tn_fail(cx, TARN_E_INVALID, "%s: %s: \"%s\" is not a whole number from 0 on",
-                       r->name, what, key);
-    *out = json_integer_value(value);
-    return TARN_OK;
+    return tn_json_read_fail(cx, &r->json,
+                             "\"%.*s\" means nothing in %s; leave it out, or see "
+                             "docs/splits.md",
+                             TN_STR_ARG(key), what);
 }
 
-static int flag_of(tarn_cx *cx, const reader *r, const json_t *object, const char *key,
-                   const char *what, bool *out)
+static int read_size(tarn_cx *cx, reader *r, int64_t *out)
 {
-    const json_t *value = json_object_get(object, key);
+    int64_t value;
+    int rc = TARN_OK;
 
-    if (value == NULL)
-        return TARN_OK;
-    if (!json_is_boolean(value))
-        return tn_fail(cx, TARN_E_INVALID, "%s: %s: \"%s\" is not true or false", r->name, what,
-                       key);
-    *out = json_is_true(value);
-    return TARN_OK;
+    TN_TRY(tn_json_read_i64(cx, &r->json, &value));
+    if (value < 0)
+        TN_TRY(tn_json_read_fail(cx, &r->json, "a size must not be negative"));
+    *out = value;
+done:
+    return rc;
 }
 
 /* An array of texts; `accept` says what each must be. */
-static int texts_of(tarn_cx *cx, const reader *r, const json_t *array, const char *what,
-                    bool (*accept)(tn_str), const char *must, const tn_str **out, size_t *count)
+static int read_texts(tarn_cx *cx, reader *r, bool (*accept)(tn_str), const char *must,
+                      const tn_str **out, size_t *count)
 {
-    size_t n = json_array_size(array);
     tn_str *texts;
+    size_t n = 0;
+    bool more;
     int rc = TARN_OK;
 
-    if (!json_is_array(array))
-        TN_FAIL(TARN_E_INVALID, "%s: %s are not an array", r->name, what);
-    texts = tn_arena_array(cx, r->arena, n, sizeof *texts);
-    TN_TRY(texts != NULL ? TARN_OK : TARN_E_NOMEM);
-    for (size_t i = 0; i < n; i++) {
-        const json_t *value = json_array_get(array, i);
-
-        if (!json_is_string(value) || !accept(text_of(value)))
-            TN_FAIL(TARN_E_INVALID, "%s: %s: number %zu is not %s", r->name, what, i, must);
-        texts[i] = text_of(value);
+    TN_TRY(tn_json_read_open(cx, &r->json, '['));
+    for (;;) {
+        TN_TRY(tn_json_read_element(cx, &r->json, &more));
+        if (!more)
+            break;
+        TN_TRY(tn_arena_grow(cx, r->json.arena, &r->texts, n, &r->text_cap, sizeof *r->texts));
+        TN_TRY(tn_json_read_shared(cx, &r->json, &r->texts[n]));
+        if (!accept(r->texts[n]))
+            TN_TRY(tn_json_read_fail(cx, &r->json, "%s", must));
+        if (++n > TN_SPLIT_REPLICAS_MAX)
+            TN_FAIL(TARN_E_LIMIT, "%s: more than %u hosts of a block", r->json.name,
+                    TN_SPLIT_REPLICAS_MAX);
     }
+    texts = tn_arena_array(cx, r->json.arena, n, sizeof *texts);
+    TN_TRY(texts != NULL ? TARN_OK : TARN_E_NOMEM);
+    if (n != 0)
+        memcpy(texts, r->texts, n * sizeof *texts);
     *out = texts;
     *count = n;
 done:
@@ -115,181 +111,245 @@ static bool is_text(tn_str text)
     return true;
 }
 
-static int read_block(tarn_cx *cx, reader *r, json_t *object, const char *what, tn_split_block *out)
+/* ---- files */
+
+static int read_block_members(tarn_cx *cx, reader *r, tn_split_block *out, unsigned *seen,
+                              size_t *rack_count)
 {
     static const char *const known[] = {"offset", "len", "hosts", "racks", NULL};
-    json_t *hosts = json_object_get(object, "hosts"), *racks = json_object_get(object, "racks");
-    size_t rack_count;
-    bool offset, len;
+    tn_str key;
+    bool more;
+    int at, rc = TARN_OK;
+
+    TN_TRY(tn_json_read_open(cx, &r->json, '{'));
+    for (;;) {
+        TN_TRY(tn_json_read_member(cx, &r->json, &key, &more));
+        if (!more)
+            break;
+        TN_TRY(member(cx, r, key, known, seen, &at));
+        switch (at) {
+        case 0:
+            TN_TRY(read_size(cx, r, &out->offset));
+            break;
+        case 1:
+            TN_TRY(read_size(cx, r, &out->len));
+            break;
+        case 2:
+            TN_TRY(read_texts(cx, r, is_host, "a host is a name that is not empty and has no \"/\"",
+                              &out->hosts, &out->host_count));
+            break;
+        case 3:
+            TN_TRY(read_texts(cx, r, is_rack, "a rack is a path that begins with \"/\"",
+                              &out->racks, rack_count));
+            break;
+        default:
+            TN_TRY(unknown(cx, r, key, "a block"));
+        }
+    }
+done:
+    return rc;
+}
+
+static int read_block(tarn_cx *cx, reader *r, tn_split_block *out)
+{
+    tn_split_block block = {0};
+    size_t rack_count = 0;
+    unsigned seen = 0;
     int rc = TARN_OK;
 
-    if (!json_is_object(object))
-        TN_FAIL(TARN_E_INVALID, "%s: %s: a block is not an object", r->name, what);
-    TN_TRY(only_known(cx, r, object, what, known));
-    TN_TRY(size_of(cx, r, object, "offset", what, &out->offset, &offset));
-    TN_TRY(size_of(cx, r, object, "len", what, &out->len, &len));
-    if (!offset || !len)
-        TN_FAIL(TARN_E_INVALID, "%s: %s: a block needs \"offset\" and \"len\"", r->name, what);
-    if (hosts != NULL)
-        TN_TRY(texts_of(cx, r, hosts, what, is_host,
-                        "a host: a name that is not empty and has no \"/\"", &out->hosts,
-                        &out->host_count));
-    if (racks != NULL) {
-        TN_TRY(texts_of(cx, r, racks, what, is_rack, "a rack: a path that begins with \"/\"",
-                        &out->racks, &rack_count));
-        if (rack_count != out->host_count)
-            TN_FAIL(TARN_E_INVALID,
-                    "%s: %s: a block has %zu hosts but %zu racks; give one for each, or none",
-                    r->name, what, out->host_count, rack_count);
-        if (rack_count == 0)
-            out->racks = NULL;
-    }
-    r->replicas += out->host_count;
+    TN_TRY(read_block_members(cx, r, &block, &seen, &rack_count));
+    if ((seen & 3) != 3)
+        TN_TRY(tn_json_read_fail(cx, &r->json, "a block needs \"offset\" and \"len\""));
+    if (rack_count == 0 && block.host_count == 0)
+        block.racks = NULL;
+    if (block.racks != NULL && rack_count != block.host_count)
+        TN_TRY(tn_json_read_fail(cx, &r->json,
+                                 "a block has %zu hosts but %zu racks; give one for each, or leave "
+                                 "racks out",
+                                 block.host_count, rack_count));
+    r->replicas += block.host_count;
     if (r->replicas > TN_SPLIT_REPLICAS_MAX)
-        TN_FAIL(TARN_E_LIMIT, "%s: more than %u hosts of blocks in all", r->name,
+        TN_FAIL(TARN_E_LIMIT, "%s: more than %u hosts of blocks in all", r->json.name,
                 TN_SPLIT_REPLICAS_MAX);
+    *out = block;
 done:
     return rc;
 }
 
-static int read_blocks(tarn_cx *cx, reader *r, const json_t *array, const char *what,
-                       tn_split_file *file)
+static int read_blocks(tarn_cx *cx, reader *r, tn_split_file *file)
 {
-    size_t count = json_array_size(array);
     tn_split_block *blocks;
+    size_t n = 0;
+    bool more;
     int rc = TARN_OK;
 
-    if (!json_is_array(array))
-        TN_FAIL(TARN_E_INVALID, "%s: %s: \"blocks\" are not an array", r->name, what);
-    r->blocks += count;
-    if (r->blocks > TN_SPLIT_CHUNKS_MAX)
-        TN_FAIL(TARN_E_LIMIT, "%s: more than %u blocks in all", r->name, TN_SPLIT_CHUNKS_MAX);
-    blocks = tn_arena_array(cx, r->arena, count, sizeof *blocks);
-    TN_TRY(blocks != NULL ? TARN_OK : TARN_E_NOMEM);
-    for (size_t i = 0; i < count; i++)
-        TN_TRY(read_block(cx, r, json_array_get(array, i), what, &blocks[i]));
-    file->blocks = blocks;
-    file->block_count = count;
-done:
-    return rc;
-}
-
-static int read_file(tarn_cx *cx, reader *r, json_t *object, size_t number, tn_split_file *out)
-{
-    static const char *const known[] = {"path", "len",    "block_size", "splittable",
-                                        "dir",  "blocks", NULL};
-    const json_t *path = json_object_get(object, "path"), *blocks;
-    char what[160];
-    bool len, block_size;
-    int rc = TARN_OK;
-
-    if (!json_is_string(path) || json_string_length(path) == 0)
-        TN_FAIL(TARN_E_INVALID, "%s: file %zu: not an object with a \"path\"", r->name, number);
-    snprintf(what, sizeof what, "file %zu (%.100s)", number, json_string_value(path));
-    TN_TRY(only_known(cx, r, object, what, known));
-    *out = (tn_split_file){.path = text_of(path), .splittable = true};
-    TN_TRY(size_of(cx, r, object, "len", what, &out->len, &len));
-    TN_TRY(size_of(cx, r, object, "block_size", what, &out->block_size, &block_size));
-    TN_TRY(flag_of(cx, r, object, "splittable", what, &out->splittable));
-    TN_TRY(flag_of(cx, r, object, "dir", what, &out->dir));
-    if (!out->dir && !len)
-        TN_FAIL(TARN_E_INVALID, "%s: %s: a file needs a \"len\"", r->name, what);
-    if (out->dir && out->len != 0)
-        TN_FAIL(TARN_E_INVALID, "%s: %s: a directory has no bytes", r->name, what);
-    if (!block_size) /* what dfs.blocksize is by default */
-        out->block_size = 128 << 20;
-    blocks = json_object_get(object, "blocks");
-    if (blocks != NULL)
-        TN_TRY(read_blocks(cx, r, blocks, what, out));
-done:
-    return rc;
-}
-
-static int read_files(tarn_cx *cx, reader *r, const json_t *root, tn_split_input *out)
-{
-    const json_t *files = json_object_get(root, "files");
-    size_t count = json_array_size(files);
-    int rc = TARN_OK;
-
-    if (!json_is_array(files))
-        TN_FAIL(TARN_E_INVALID, "%s: %s", r->name,
-                json_object_get(root, "vectors") != NULL
-                    ? "a whole set of vectors; give one of them"
-                    : "there is no array \"files\" in it");
-    if (count > TN_SPLIT_FILES_MAX)
-        TN_FAIL(TARN_E_LIMIT, "%s: %zu files, more than %u", r->name, count, TN_SPLIT_FILES_MAX);
-    out->files = tn_arena_array(cx, r->arena, count, sizeof *out->files);
-    TN_TRY(out->files != NULL ? TARN_OK : TARN_E_NOMEM);
-    for (size_t i = 0; i < count; i++)
-        TN_TRY(read_file(cx, r, json_array_get(files, i), i, &out->files[i]));
-    out->file_count = count;
-done:
-    return rc;
-}
-
-static int read_pools(tarn_cx *cx, reader *r, const json_t *pools, tn_split_input *out)
-{
-    size_t count = json_array_size(pools);
-    int rc = TARN_OK;
-
-    if (pools == NULL)
-        return TARN_OK;
-    if (!json_is_array(pools))
-        TN_FAIL(TARN_E_INVALID, "%s: \"pools\" is not an array of arrays of prefixes", r->name);
-    if (count > TN_SPLIT_POOLS_MAX)
-        TN_FAIL(TARN_E_LIMIT, "%s: %zu pools, more than %d", r->name, count, TN_SPLIT_POOLS_MAX);
-    out->pools = tn_arena_array(cx, r->arena, count, sizeof *out->pools);
-    TN_TRY(out->pools != NULL ? TARN_OK : TARN_E_NOMEM);
-    for (size_t i = 0; i < count; i++) {
-        tn_split_pool *pool = &out->pools[i];
-
-        TN_TRY(texts_of(cx, r, json_array_get(pools, i), "the prefixes of a pool", is_text, "text",
-                        &pool->prefixes, &pool->prefix_count));
-        r->prefixes += pool->prefix_count;
-        if (r->prefixes > TN_SPLIT_POOLS_MAX)
-            TN_FAIL(TARN_E_LIMIT, "%s: more than %d prefixes of pools", r->name,
-                    TN_SPLIT_POOLS_MAX);
+    TN_TRY(tn_json_read_open(cx, &r->json, '['));
+    for (;;) {
+        TN_TRY(tn_json_read_element(cx, &r->json, &more));
+        if (!more)
+            break;
+        TN_TRY(tn_arena_grow(cx, r->json.arena, &r->blocks, n, &r->block_cap, sizeof *r->blocks));
+        TN_TRY(read_block(cx, r, &r->blocks[n++]));
+        if (++r->block_count > TN_SPLIT_CHUNKS_MAX)
+            TN_FAIL(TARN_E_LIMIT, "%s: more than %u blocks in all", r->json.name,
+                    TN_SPLIT_CHUNKS_MAX);
     }
-    out->pool_count = count;
+    blocks = tn_arena_array(cx, r->json.arena, n, sizeof *blocks);
+    TN_TRY(blocks != NULL ? TARN_OK : TARN_E_NOMEM);
+    if (n != 0)
+        memcpy(blocks, r->blocks, n * sizeof *blocks);
+    file->blocks = blocks;
+    file->block_count = n;
 done:
     return rc;
 }
 
-static int read_config(tarn_cx *cx, const reader *r, json_t *config, tn_split_config *out)
+static int read_file_members(tarn_cx *cx, reader *r, tn_split_file *out, unsigned *seen)
+{
+    static const char *const known[] = {"path",       "len", "blocks", "block_size",
+                                        "splittable", "dir", NULL};
+    tn_str key;
+    bool more;
+    int at, rc = TARN_OK;
+
+    TN_TRY(tn_json_read_open(cx, &r->json, '{'));
+    for (;;) {
+        TN_TRY(tn_json_read_member(cx, &r->json, &key, &more));
+        if (!more)
+            break;
+        TN_TRY(member(cx, r, key, known, seen, &at));
+        switch (at) {
+        case 0:
+            TN_TRY(tn_json_read_text(cx, &r->json, &out->path));
+            break;
+        case 1:
+            TN_TRY(read_size(cx, r, &out->len));
+            break;
+        case 2:
+            TN_TRY(read_blocks(cx, r, out));
+            break;
+        case 3:
+            TN_TRY(read_size(cx, r, &out->block_size));
+            break;
+        case 4:
+            TN_TRY(tn_json_read_bool(cx, &r->json, &out->splittable));
+            break;
+        case 5:
+            TN_TRY(tn_json_read_bool(cx, &r->json, &out->dir));
+            break;
+        default:
+            TN_TRY(unknown(cx, r, key, "a file"));
+        }
+    }
+done:
+    return rc;
+}
+
+static int read_file(tarn_cx *cx, reader *r, tn_split_file *out)
+{
+    /* Where no block size is told, it is what dfs.blocksize is by default. */
+    tn_split_file file = {.splittable = true, .block_size = 128 << 20};
+    unsigned seen = 0;
+    int rc = TARN_OK;
+
+    TN_TRY(read_file_members(cx, r, &file, &seen));
+    if (file.path.len == 0)
+        TN_TRY(tn_json_read_fail(cx, &r->json, "a file needs a \"path\" that is not empty"));
+    if (!file.dir && (seen & 2) == 0)
+        TN_TRY(tn_json_read_fail(cx, &r->json, "a file needs a \"len\""));
+    if (file.dir && file.len != 0)
+        TN_TRY(tn_json_read_fail(cx, &r->json, "a directory has no bytes"));
+    *out = file;
+done:
+    return rc;
+}
+
+static int read_files(tarn_cx *cx, reader *r, tn_split_input *out)
+{
+    bool more;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_json_read_open(cx, &r->json, '['));
+    for (;;) {
+        TN_TRY(tn_json_read_element(cx, &r->json, &more));
+        if (!more)
+            break;
+        if ((out->file_count & 0xFFF) == 0)
+            TN_TRY(tn_cx_check(cx));
+        if (out->file_count >= TN_SPLIT_FILES_MAX)
+            TN_FAIL(TARN_E_LIMIT, "%s: more than %u files", r->json.name, TN_SPLIT_FILES_MAX);
+        TN_TRY(tn_arena_grow(cx, r->json.arena, &out->files, out->file_count, &r->file_cap,
+                             sizeof *out->files));
+        TN_TRY(read_file(cx, r, &out->files[out->file_count]));
+        out->file_count++;
+    }
+done:
+    return rc;
+}
+
+/* ---- the rest */
+
+static int read_pools(tarn_cx *cx, reader *r, tn_split_input *out)
+{
+    bool more;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_json_read_open(cx, &r->json, '['));
+    for (;;) {
+        tn_split_pool pool;
+
+        TN_TRY(tn_json_read_element(cx, &r->json, &more));
+        if (!more)
+            break;
+        TN_TRY(read_texts(cx, r, is_text, "", &pool.prefixes, &pool.prefix_count));
+        r->prefixes += pool.prefix_count;
+        if (out->pool_count >= TN_SPLIT_POOLS_MAX || r->prefixes > TN_SPLIT_POOLS_MAX)
+            TN_FAIL(TARN_E_LIMIT, "%s: more than %d pools, or prefixes of pools", r->json.name,
+                    TN_SPLIT_POOLS_MAX);
+        TN_TRY(tn_arena_grow(cx, r->json.arena, &out->pools, out->pool_count, &r->pool_cap,
+                             sizeof *out->pools));
+        out->pools[out->pool_count++] = pool;
+    }
+done:
+    return rc;
+}
+
+static int read_config(tarn_cx *cx, reader *r, tn_split_config *out)
 {
     static const char *const known[] = {
         "max", "min", "min_node", "min_rack", "num_splits", "ignore_subdirs", NULL};
-    struct {
-        const char *key;
-        tn_split_size *into;
-    } sizes[] = {{"max", &out->max},
-                 {"min", &out->min},
-                 {"min_node", &out->min_node},
-                 {"min_rack", &out->min_rack}};
-    int64_t wanted = TN_SPLIT_COUNT_DEFAULT;
-    bool given;
-    int rc = TARN_OK;
+    tn_split_size *const sizes[] = {&out->max, &out->min, &out->min_node, &out->min_rack};
+    unsigned seen = 0;
+    int64_t wanted;
+    tn_str key;
+    bool more;
+    int at, rc = TARN_OK;
 
-    out->split_count = TN_SPLIT_COUNT_DEFAULT;
-    if (config == NULL)
-        return TARN_OK;
-    if (!json_is_object(config))
-        TN_FAIL(TARN_E_INVALID, "%s: \"config\" is not an object", r->name);
-    TN_TRY(only_known(cx, r, config, "\"config\"", known));
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        TN_TRY(size_of(cx, r, config, sizes[i].key, "\"config\"", &sizes[i].into->bytes,
-                       &sizes[i].into->given));
-    TN_TRY(size_of(cx, r, config, "num_splits", "\"config\"", &wanted, &given));
-    if (wanted > INT32_MAX)
-        TN_FAIL(TARN_E_INVALID, "%s: \"config\": \"num_splits\" is more than %d", r->name,
-                INT32_MAX);
-    out->split_count = (int32_t)wanted;
-    TN_TRY(flag_of(cx, r, config, "ignore_subdirs", "\"config\"", &out->ignore_subdirs));
+    TN_TRY(tn_json_read_open(cx, &r->json, '{'));
+    for (;;) {
+        TN_TRY(tn_json_read_member(cx, &r->json, &key, &more));
+        if (!more)
+            break;
+        TN_TRY(member(cx, r, key, known, &seen, &at));
+        if (at >= 0 && at < 4) {
+            TN_TRY(read_size(cx, r, &sizes[at]->bytes));
+            sizes[at]->given = true;
+        } else if (at == 4) {
+            TN_TRY(read_size(cx, r, &wanted));
+            if (wanted > INT32_MAX)
+                TN_TRY(tn_json_read_fail(cx, &r->json, "num_splits is more than %d", INT32_MAX));
+            out->split_count = (int32_t)wanted;
+        } else if (at == 5) {
+            TN_TRY(tn_json_read_bool(cx, &r->json, &out->ignore_subdirs));
+        } else {
+            TN_TRY(unknown(cx, r, key, "a config"));
+        }
+    }
 done:
     return rc;
 }
 
-static int read_api(tarn_cx *cx, const reader *r, const json_t *value, enum tarn_split_api *out)
+static int read_api(tarn_cx *cx, reader *r, enum tarn_split_api *out)
 {
     static const struct {
         const char *name;
@@ -298,43 +358,74 @@ static int read_api(tarn_cx *cx, const reader *r, const json_t *value, enum tarn
                 {"hive-shim", TARN_SPLIT_HIVE_SHIM},
                 {"file-new", TARN_SPLIT_FILE_NEW},
                 {"file-old", TARN_SPLIT_FILE_OLD}};
+    tn_str name;
+    int rc = TARN_OK;
 
-    *out = TARN_SPLIT_COMBINE;
-    if (value == NULL)
-        return TARN_OK;
-    for (size_t i = 0; json_is_string(value) && i < sizeof apis / sizeof apis[0]; i++)
-        if (strcmp(json_string_value(value), apis[i].name) == 0) {
+    TN_TRY(tn_json_read_text(cx, &r->json, &name));
+    for (size_t i = 0; i < sizeof apis / sizeof apis[0]; i++)
+        if (tn_str_is(name, apis[i].name)) {
             *out = apis[i].api;
-            return TARN_OK;
+            goto done;
         }
-    return tn_fail(cx, TARN_E_INVALID,
-                   "%s: \"api\" is not one of combine, hive-shim, file-new, file-old", r->name);
+    TN_TRY(tn_json_read_fail(cx, &r->json,
+                             "\"api\" is one of combine, hive-shim, file-new, file-old"));
+done:
+    return rc;
 }
 
-int tn_split_locations(tarn_cx *cx, tn_str text, const char *name, tn_arena *arena, json_t **json,
+static int read_all(tarn_cx *cx, reader *r, tn_split_input *out)
+{
+    static const char *const known[] = {"files", "pools", "config", "api", "vectors", NULL};
+    unsigned seen = 0;
+    tn_str key;
+    bool more;
+    int at, rc = TARN_OK;
+
+    TN_TRY(tn_json_read_open(cx, &r->json, '{'));
+    for (;;) {
+        TN_TRY(tn_json_read_member(cx, &r->json, &key, &more));
+        if (!more)
+            break;
+        TN_TRY(member(cx, r, key, known, &seen, &at));
+        if (at == 0)
+            TN_TRY(read_files(cx, r, out));
+        else if (at == 1)
+            TN_TRY(read_pools(cx, r, out));
+        else if (at == 2)
+            TN_TRY(read_config(cx, r, &out->config));
+        else if (at == 3)
+            TN_TRY(read_api(cx, r, &out->api));
+        else
+            TN_TRY(tn_json_read_skip(cx, &r->json));
+    }
+    TN_TRY(tn_json_read_end(cx, &r->json));
+    if ((seen & 1) == 0)
+        TN_FAIL(TARN_E_INVALID, "%s: %s", r->json.name,
+                (seen & 16) != 0 ? "a whole set of vectors; give one of them"
+                                 : "there is no array \"files\" in it");
+done:
+    return rc;
+}
+
+int tn_split_locations(tarn_cx *cx, tn_str text, const char *name, tn_arena *arena,
                        tn_split_input *out)
 {
-    reader r = {.arena = arena, .name = name};
+    reader r = {.json = tn_json_reader_of(text, name, arena)};
     /* Hadoop names files with their file system; the one of the vectors is called so. */
-    tn_split_input made = {.scheme = TN_STR("fake:")};
-    json_t *root = NULL;
+    tn_split_input made = {.api = TARN_SPLIT_COMBINE,
+                           .config.split_count = TN_SPLIT_COUNT_DEFAULT,
+                           .scheme = TN_STR("fake:")};
+    tn_map shared = {0};
     int rc = TARN_OK;
 
     assert(name != NULL);
+    r.json.shared = &shared;
     if (text.len > TN_SPLIT_JSON_BYTES_MAX)
         TN_FAIL(TARN_E_LIMIT, "%s: %zu bytes, more than %u", name, text.len,
                 TN_SPLIT_JSON_BYTES_MAX);
-    TN_TRY(tn_json_parse(cx, text, name, &root));
-    if (!json_is_object(root))
-        TN_FAIL(TARN_E_INVALID, "%s: not an object with \"files\"", name);
-    TN_TRY(read_api(cx, &r, json_object_get(root, "api"), &made.api));
-    TN_TRY(read_config(cx, &r, json_object_get(root, "config"), &made.config));
-    TN_TRY(read_pools(cx, &r, json_object_get(root, "pools"), &made));
-    TN_TRY(read_files(cx, &r, root, &made));
-    *json = root;
-    root = NULL;
+    TN_TRY(read_all(cx, &r, &made));
     *out = made;
 done:
-    json_decref(root);
+    tn_map_clear(&shared);
     return rc;
 }
