@@ -41,7 +41,8 @@ static void diagnose(tarn_cx *cx, tn_arena *arena, size_t count, uint64_t bytes,
                                .repetition = TN_OPTIONAL,
                                .converted = TN_CONVERTED_NONE};
     *schema = (tn_dir_schema){elements, 2, TN_STR("one")};
-    *group = (tn_dir_group){1000, (int64_t)bytes, (int64_t)bytes};
+    *group = (tn_dir_group){
+        .rows = 1000, .compressed_bytes = (int64_t)bytes, .uncompressed_bytes = (int64_t)bytes};
     for (size_t i = 0; i < count; i++) {
         files[i] = (tn_dir_file){.footer_seen = true,
                                  .rows = 1000,
