@@ -1,7 +1,7 @@
 /* Rows of several arrays as one.
  * I1: what is made owns its buffers, has offset 0, and no buffer is longer than its rows need.
- * I2: null slots of a list or text are empty; other buffers hold at null slots what the source had.
- */
+ * I2: buffers hold at null slots what the source had, but for texts and lists taken one by one:
+ * there a null one is empty. */
 #include "batch/gather.h"
 
 #include <assert.h>
@@ -160,29 +160,80 @@ static void extent(const tn_type *type, const struct ArrowArray *array, int64_t 
     *len = tn_rows_is_null(array, at) ? 0 : offset_at(type, array, at + 1) - *first;
 }
 
+/* Ends of `count` consecutive texts or lists, moved so that the first begins at `sum`. */
+static void shift_offsets(const tn_type *type, const tn_gather_part *part, int64_t sum, uint8_t *to)
+{
+    int64_t shift = sum - offset_at(type, part->array, part->first);
+
+    if (is_large(type->kind)) {
+        const int64_t *from = (const int64_t *)part->array->buffers[1] + part->first + 1;
+
+        for (int64_t i = 0; i < part->count; i++)
+            ((int64_t *)(void *)to)[i] = from[i] + shift;
+    } else {
+        const int32_t *from = (const int32_t *)part->array->buffers[1] + part->first + 1;
+
+        for (int64_t i = 0; i < part->count; i++)
+            ((int32_t *)(void *)to)[i] = (int32_t)(from[i] + shift);
+    }
+}
+
+/* Ends of the texts or lists at part->take, the first beginning at `sum`; gives the last end. */
+static int64_t take_offsets(const tn_type *type, const tn_gather_part *part, int64_t sum,
+                            uint8_t *to)
+{
+    bool large = is_large(type->kind);
+    int64_t first, len;
+
+    for (int64_t i = 0; i < part->count; i++) {
+        extent(type, part->array, part->take[i], &first, &len);
+        sum += len;
+        if (large)
+            ((int64_t *)(void *)to)[i] = sum;
+        else
+            ((int32_t *)(void *)to)[i] = (int32_t)sum;
+        if (!large && sum > INT32_MAX)
+            break;
+    }
+    return sum;
+}
+
+/* Where the elements of consecutive texts or lists lie. */
+static void span_of(const tn_type *type, const tn_gather_part *part, int64_t *first, int64_t *len)
+{
+    *first = offset_at(type, part->array, part->first);
+    *len = offset_at(type, part->array, part->first + part->count) - *first;
+}
+
 /* Writes the offsets; *total is the last. */
 static int gather_offsets(tarn_cx *cx, const gather *g, int64_t *total)
 {
-    bool large = is_large(g->type.kind);
-    int64_t sum = 0, row = 0, first, len;
+    size_t width = is_large(g->type.kind) ? 8 : 4;
+    int64_t sum = 0, first, len;
     uint8_t *to;
     int rc = TARN_OK;
 
-    TN_TRY(make_buffer(cx, g->out, 1, ((size_t)g->rows + 1) * (large ? 8 : 4), &to));
-    memset(to, 0, large ? 8 : 4);
-    for (size_t p = 0; p < g->part_count; p++)
-        for (int64_t i = 0; i < g->parts[p].count; i++) {
-            extent(&g->type, g->parts[p].array, position(&g->parts[p], i), &first, &len);
+    TN_TRY(make_buffer(cx, g->out, 1, ((size_t)g->rows + 1) * width, &to));
+    memset(to, 0, width);
+    to += width;
+    for (size_t p = 0; p < g->part_count; p++) {
+        const tn_gather_part *part = &g->parts[p];
+
+        if (part->count == 0)
+            continue;
+        if (part->take == NULL) {
+            span_of(&g->type, part, &first, &len);
+            if (width == 8 || sum + len <= INT32_MAX)
+                shift_offsets(&g->type, part, sum, to);
             sum += len;
-            row++;
-            if (large)
-                ((int64_t *)(void *)to)[row] = sum;
-            else
-                ((int32_t *)(void *)to)[row] = (int32_t)sum;
-            if (!large && sum > INT32_MAX)
-                TN_FAIL(TARN_E_LIMIT, "column \"%s\": more than 2 GiB in one batch",
-                        g->schema->name != NULL ? g->schema->name : "");
+        } else {
+            sum = take_offsets(&g->type, part, sum, to);
         }
+        if (width == 4 && sum > INT32_MAX)
+            TN_FAIL(TARN_E_LIMIT, "column \"%s\": more than 2 GiB in one batch",
+                    g->schema->name != NULL ? g->schema->name : "");
+        to += (size_t)part->count * width;
+    }
     *total = sum;
 done:
     return rc;
@@ -197,10 +248,17 @@ static int gather_text(tarn_cx *cx, const gather *g)
     TN_TRY(gather_offsets(cx, g, &total));
     TN_TRY(make_buffer(cx, g->out, 2, (size_t)total, &to));
     for (size_t p = 0; p < g->part_count; p++) {
-        const uint8_t *from = g->parts[p].array->buffers[2];
+        const tn_gather_part *part = &g->parts[p];
+        const uint8_t *from = part->array->buffers[2];
 
-        for (int64_t i = 0; i < g->parts[p].count; i++) {
-            extent(&g->type, g->parts[p].array, position(&g->parts[p], i), &first, &len);
+        if (part->take == NULL && part->count != 0) {
+            span_of(&g->type, part, &first, &len);
+            if (len != 0)
+                memcpy(to, from + first, (size_t)len);
+            to += len;
+        }
+        for (int64_t i = 0; part->take != NULL && i < part->count; i++) {
+            extent(&g->type, part->array, part->take[i], &first, &len);
             if (len != 0)
                 memcpy(to, from + first, (size_t)len);
             to += len;
@@ -218,6 +276,16 @@ static int child_part(tarn_cx *cx, const gather *g, const tn_gather_part *part, 
     bool fixed = g->type.kind == TN_TYPE_FIXED_LIST;
     int64_t total = 0, n = 0, first, len = g->type.width;
 
+    if (part->take == NULL && part->count != 0) {
+        if (fixed) {
+            first = part->first * g->type.width;
+            len = part->count * g->type.width;
+        } else {
+            span_of(&g->type, part, &first, &len);
+        }
+        *out = (tn_gather_part){.array = child, .first = child->offset + first, .count = len};
+        return TARN_OK;
+    }
     for (int64_t i = 0; i < part->count; i++) {
         if (!fixed)
             extent(&g->type, part->array, position(part, i), &first, &len);

@@ -7,7 +7,9 @@
  *   read, bucket by bucket ── its pieces in order of the runs, then its rows in memory, gathered
  *
  * Sorting is counting: it takes the rows of memory and the buckets there are, never their product.
- * Small batches are joined as they come, so that their structures do not outweigh their rows.
+ * Small batches are joined as they come, so that their structures do not outweigh their rows. Each
+ * batch is sorted by bucket while it is in the processor's caches: what is gathered from it later
+ * are runs of neighbours.
  *
  * I1: rows of a bucket keep the order in which they came: runs in order, within a run by arrival.
  * I2: what is held is charged to the budget; what memory takes at most is MEMORY_SHARE of it.
@@ -483,6 +485,68 @@ done:
     return rc;
 }
 
+/* Where each row of a batch goes when they are sorted by bucket; NULL in *take when they are. */
+static int sort_batch(tarn_cx *cx, const tn_route *route, const uint32_t *ids, int64_t rows,
+                      int64_t shift, int64_t **take)
+{
+    size_t buckets = tn_route_keys_count(&route->keys), sum = 0;
+    size_t *starts = NULL;
+    int64_t sorted = 1;
+    int rc = TARN_OK;
+
+    *take = NULL;
+    while (sorted < rows && ids[sorted - 1] <= ids[sorted])
+        sorted++;
+    if (sorted >= rows)
+        return TARN_OK;
+    starts = tn_calloc(cx, buckets + 1, sizeof *starts);
+    *take = tn_alloc(cx, (size_t)rows * sizeof **take);
+    if (starts == NULL || *take == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    for (int64_t i = 0; i < rows; i++)
+        starts[ids[i] + 1]++;
+    for (size_t b = 0; b <= buckets; b++) {
+        sum += starts[b];
+        starts[b] = sum;
+    }
+    for (int64_t i = 0; i < rows; i++)
+        (*take)[starts[ids[i]]++] = i + shift;
+done:
+    free(starts);
+    return rc;
+}
+
+/* Sorts the rows of a held batch, and their numbers of buckets. */
+static int cluster(tarn_cx *cx, tn_route *route, size_t i)
+{
+    held *batch = &route->batches[i];
+    int64_t rows = batch->array.length, shift = batch->array.offset;
+    uint32_t *ids = (uint32_t *)(void *)route->ids.data + batch->first, *sorted = NULL;
+    struct ArrowArray made = {0};
+    tn_gather_part part = {.array = &batch->array, .count = rows};
+    int64_t *take;
+    int rc = TARN_OK;
+
+    TN_TRY(sort_batch(cx, route, ids, rows, shift, &take));
+    if (take == NULL)
+        return TARN_OK;
+    part.take = take;
+    sorted = tn_alloc(cx, (size_t)rows * sizeof *sorted);
+    if (sorted == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    TN_TRY(tn_gather(cx, &route->rows, &part, 1, &made));
+    for (int64_t k = 0; k < rows; k++)
+        sorted[k] = ids[take[k] - shift];
+    memcpy(ids, sorted, (size_t)rows * sizeof *sorted);
+    tn_array_release(&batch->array);
+    tn_array_move(&made, &batch->array);
+done:
+    tn_array_release(&made);
+    free(sorted);
+    free(take);
+    return rc;
+}
+
 /* Joins the small batches at the end into one. */
 static int join_small(tarn_cx *cx, tn_route *route)
 {
@@ -506,6 +570,7 @@ static int join_small(tarn_cx *cx, tn_route *route)
         tn_array_release(&route->batches[i].array);
     tn_array_move(&joined, &route->batches[from].array);
     route->batch_count = from + 1;
+    TN_TRY(cluster(cx, route, from));
 done:
     route->small_from = route->batch_count;
     free(parts);
@@ -514,6 +579,8 @@ done:
 
 static int hold(tarn_cx *cx, tn_route *route, struct ArrowArray *batch)
 {
+    bool large;
+
     if (route->batch_count == route->batch_cap) {
         held *more = tn_realloc(cx, route->batches, route->batch_cap * 2 + 16, sizeof *more);
 
@@ -524,9 +591,12 @@ static int hold(tarn_cx *cx, tn_route *route, struct ArrowArray *batch)
     }
     route->batches[route->batch_count].first = route->row_count;
     route->row_count += batch->length;
-    if (batch->length >= SMALL_ROWS)
-        route->small_from = route->batch_count + 1;
+    large = batch->length >= SMALL_ROWS;
     tn_array_move(batch, &route->batches[route->batch_count++].array);
+    if (large) {
+        route->small_from = route->batch_count;
+        return cluster(cx, route, route->batch_count - 1);
+    }
     if (route->small_from < route->batch_count &&
         (route->batch_count - route->small_from >= JOINED_BATCHES ||
          route->row_count - route->batches[route->small_from].first >= JOINED_ROWS))
