@@ -32,9 +32,10 @@
 #define MEMORY_SHARE(budget) ((budget) / 5 * 2)
 #define ROW_BYTES            8 /* bucket and place in order, of each row held */
 #define PIECE_ROWS           65536
-#define PIECE_BYTES          (4ull << 20)
-#define WAVE_BYTES           (2ull << 20) /* of pieces that one thread packs at a time */
-#define SMALL_ROWS           4096         /* batches below it are joined */
+#define PIECE_BYTES_MAX      (4ull << 20)
+#define PIECE_BYTES_MIN      (64ull << 10)
+#define PIECES_OF_MEMORY     16   /* so many, for each thread, fill what memory may hold */
+#define SMALL_ROWS           4096 /* batches below it are joined */
 #define JOINED_ROWS          32768
 #define JOINED_BATCHES       256
 #define LAST_PIECE           SIZE_MAX
@@ -65,6 +66,7 @@ struct tn_route {
     bool dictionaries, ended;
     tn_route_keys keys;
     uint64_t memory_bytes, memory_max; /* charged */
+    uint64_t piece_bytes;              /* of a piece, and of what one thread packs at a time */
     held *batches;
     size_t batch_count, batch_cap;
     size_t small_from; /* batches from here on are small and may be joined */
@@ -122,6 +124,10 @@ int tn_route_open(tarn_cx *cx, tn_store *store, const tn_write_plan *plan,
     route->store = store;
     route->plan = plan;
     route->memory_max = MEMORY_SHARE(budget == UINT64_MAX ? TN_MEMORY_DEFAULT_BYTES : budget);
+    route->piece_bytes = route->memory_max / PIECES_OF_MEMORY / tn_cx_jobs(cx);
+    route->piece_bytes = route->piece_bytes > PIECE_BYTES_MAX   ? PIECE_BYTES_MAX
+                         : route->piece_bytes < PIECE_BYTES_MIN ? PIECE_BYTES_MIN
+                                                                : route->piece_bytes;
     route->spill = (tn_spill){.store = store};
     TN_TRY(
         tn_path_join(cx, &route->arena, plan->staging, TN_STR("rows.spill"), &route->spill.path));
@@ -281,7 +287,7 @@ done:
 static size_t piece_rows(const tn_route *route)
 {
     uint64_t each = route->rows_seen != 0 ? route->row_bytes / route->rows_seen : 0;
-    uint64_t fit = PIECE_BYTES / (each != 0 ? each : 1);
+    uint64_t fit = route->piece_bytes / (each != 0 ? each : 1);
 
     return fit < 1 ? 1 : fit > PIECE_ROWS ? PIECE_ROWS : (size_t)fit;
 }
@@ -300,17 +306,20 @@ typedef struct cut {
     tn_spill_piece place;
 } cut;
 
+/* While one wave of loads, one per thread, is packed, the wave before is written. */
 typedef struct run {
     tn_route *route;
     cut *cuts;
     size_t cut_count;
-    load *loads; /* one per thread */
+    load *loads;          /* two waves of them */
+    load *pack, *written; /* either */
+    size_t written_count;
 } run;
 
 static int pack_load(tarn_cx *cx, size_t i, void *arg)
 {
     run *r = arg;
-    load *l = &r->loads[i];
+    load *l = &r->pack[i];
     struct ArrowArray array = {0};
     int rc = TARN_OK;
 
@@ -383,7 +392,7 @@ static int grow_chains(tarn_cx *cx, tn_route *route)
     return tn_buf_check(cx, &route->chains);
 }
 
-/* The next pieces, about WAVE_BYTES for each thread; *at moves past them. */
+/* The next pieces, about piece_bytes for each thread; *at moves past them. */
 static size_t deal(run *r, size_t *at, unsigned jobs)
 {
     const tn_route *route = r->route;
@@ -391,24 +400,24 @@ static size_t deal(run *r, size_t *at, unsigned jobs)
     size_t n = 0;
 
     for (; n < jobs && *at < r->cut_count; n++) {
-        load *l = &r->loads[n];
+        load *l = &r->pack[n];
         uint64_t bytes = 0;
 
         l->first = *at;
         tn_buf_reset(&l->bytes);
-        while (*at < r->cut_count && (*at == l->first || bytes < WAVE_BYTES))
+        while (*at < r->cut_count && (*at == l->first || bytes < route->piece_bytes))
             bytes += r->cuts[(*at)++].count * each;
         l->count = *at - l->first;
     }
     return n;
 }
 
-static int write_loads(tarn_cx *cx, run *r, size_t loads)
+static int write_loads(tarn_cx *cx, run *r)
 {
     int rc = TARN_OK;
 
-    for (size_t i = 0; i < loads; i++) {
-        const load *l = &r->loads[i];
+    for (size_t i = 0; i < r->written_count; i++) {
+        const load *l = &r->written[i];
         uint64_t base = r->route->spill.bytes;
 
         TN_TRY(tn_spill_write(cx, &r->route->spill, tn_buf_view(&l->bytes)));
@@ -419,12 +428,35 @@ done:
     return rc;
 }
 
+static int work_on_run(tarn_cx *cx, size_t i, void *arg)
+{
+    return i == 0 ? write_loads(cx, arg) : pack_load(cx, i - 1, arg);
+}
+
+/* Packs and writes all pieces. */
+static int write_run(tarn_cx *cx, run *r, unsigned jobs)
+{
+    size_t at = 0, count;
+    int rc = TARN_OK;
+
+    r->pack = r->loads;
+    r->written = r->loads + jobs;
+    do {
+        count = deal(r, &at, jobs);
+        TN_TRY(tn_parallel(cx, count + 1, work_on_run, r));
+        r->written = r->pack;
+        r->written_count = count;
+        r->pack = r->pack == r->loads ? r->loads + jobs : r->loads;
+    } while (count != 0);
+done:
+    return rc;
+}
+
 /* Writes what memory holds as a run, and empties it. */
 static int spill_run(tarn_cx *cx, tn_route *route)
 {
     run r = {.route = route};
     unsigned jobs = tn_cx_jobs(cx);
-    size_t at = 0;
     int rc = TARN_OK;
 
     if (route->row_count == 0)
@@ -432,18 +464,13 @@ static int spill_run(tarn_cx *cx, tn_route *route)
     TN_TRY(sort_rows(cx, route));
     TN_TRY(grow_chains(cx, route));
     TN_TRY(cut_run(cx, &r));
-    r.loads = tn_calloc(cx, jobs, sizeof *r.loads);
+    r.loads = tn_calloc(cx, 2 * (size_t)jobs, sizeof *r.loads);
     if (r.loads == NULL)
         TN_TRY(TARN_E_NOMEM);
-    while (at < r.cut_count) {
-        size_t loads = deal(&r, &at, jobs);
-
-        TN_TRY(tn_parallel(cx, loads, pack_load, &r));
-        TN_TRY(write_loads(cx, &r, loads));
-    }
+    TN_TRY(write_run(cx, &r, jobs));
     drop_memory(route);
 done:
-    for (unsigned i = 0; r.loads != NULL && i < jobs; i++)
+    for (size_t i = 0; r.loads != NULL && i < 2 * (size_t)jobs; i++)
         tn_buf_clear(&r.loads[i].bytes);
     free(r.loads);
     free(r.cuts);

@@ -232,7 +232,7 @@ static int add_key(tarn_cx *cx, tn_route_keys *keys, const struct ArrowArray *ba
 {
     tn_buf path = {0};
     tn_str kept;
-    size_t *place, partition;
+    size_t *place, partition = 0;
     bool added;
     int rc = TARN_OK;
 
