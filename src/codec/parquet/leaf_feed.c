@@ -6,7 +6,8 @@
 #include "codec/parquet/leaf_feed.h"
 
 #include <inttypes.h>
-#include <xxhash.h>
+
+#include "codec/parquet/leaf_dictionary.h"
 
 int tn_leaf_feed_init(tarn_cx *cx, tn_leaf_feed *feed, const tn_parquet *file, size_t group,
                       size_t leaf, tn_source *source, const tn_leaf_read_options *options)
@@ -46,33 +47,6 @@ static int fail_at(tarn_cx *cx, int status, const tn_leaf_feed *f)
     return tn_page_fail(cx, status, &f->pages, f->pages.number, f->pages.at);
 }
 
-/* Decodes the dictionary page that was read. Its id is a hash of what it holds, so that it differs
- * between dictionaries of different chunks and files too. */
-static int decode_dictionary(tarn_cx *cx, tn_leaf_feed *f)
-{
-    const tn_page *page = &f->dictionary_page;
-    size_t n = (size_t)page->header.values;
-    tn_value_decoder decoder = {0};
-    const void *values;
-    uint64_t id;
-    int rc = TARN_OK;
-
-    if (page->header.encoding != TN_ENC_PLAIN && page->header.encoding != TN_ENC_PLAIN_DICTIONARY)
-        TN_FAIL(TARN_E_CORRUPT, "a dictionary in encoding %" PRId32, page->header.encoding);
-    if (n / 8 > page->len ||
-        (f->leaf->physical != TN_BOOLEAN &&
-         n > page->len / (f->leaf->physical == TN_BYTE_ARRAY ? 4 : tn_leaf_width(f->leaf))))
-        TN_FAIL(TARN_E_CORRUPT, "a dictionary of %zu values in %zu bytes", n, page->len);
-    tn_decode_value_begin(&decoder, f->leaf, TN_ENC_PLAIN, page->body, page->len, 0, NULL);
-    TN_TRY(tn_decode_value_read(cx, &decoder, &f->dictionary_values, n, &values));
-    id = XXH3_64bits_withSeed(page->body, page->len, (uint64_t)f->leaf->physical << 32 | n);
-    f->dictionary = (tn_values){values, (int64_t)n};
-    f->dictionary_id = id != 0 ? id : 1;
-done:
-    tn_decode_value_clear(&decoder);
-    return rc;
-}
-
 static int load_dictionary(tarn_cx *cx, tn_leaf_feed *f)
 {
     int rc = TARN_OK;
@@ -80,8 +54,11 @@ static int load_dictionary(tarn_cx *cx, tn_leaf_feed *f)
     if (f->dictionary.data != NULL)
         return fail_at(cx, tn_fail(cx, TARN_E_CORRUPT, "a second dictionary"), f);
     TN_TRY(tn_page_reader_body(cx, &f->pages, &f->dictionary_page));
-    rc = tn_page_fail(cx, decode_dictionary(cx, f), &f->pages, f->dictionary_page.number,
-                      f->dictionary_page.at);
+    rc = tn_page_fail(cx,
+                      tn_leaf_dictionary_decode(cx, f->leaf, &f->dictionary_page,
+                                                &f->dictionary_values, &f->dictionary,
+                                                &f->dictionary_id),
+                      &f->pages, f->dictionary_page.number, f->dictionary_page.at);
 done:
     return rc;
 }

@@ -10,6 +10,7 @@
  * I3: Values of `dict` at or past dict_written are used by no written page. */
 #include "codec/parquet/leaf_write.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/budget.h"
@@ -413,6 +414,7 @@ static int leave_dictionary(tarn_cx *cx, tn_chunk_writer *w)
 
     w->page = (tn_pending){0};
     w->dictionary = false;
+    w->remap_id = 0;
     if (w->dict.views)
         for (uint32_t i = 0; i < w->dict.count; i++) {
             tn_view view = tn_dict_view(&w->dict, i);
@@ -444,7 +446,7 @@ static int flush(tarn_cx *cx, tn_chunk_writer *w)
     bool drop = false;
     int rc = TARN_OK;
 
-    if (w->dictionary && w->dict_written == 0 && w->page.values > 0)
+    if (w->dictionary && !w->dict_kept && w->dict_written == 0 && w->page.values > 0)
         TN_TRY(tn_choice_drops_dictionary(cx, w, &drop));
     if (drop)
         TN_TRY(leave_dictionary(cx, w));
@@ -505,7 +507,8 @@ done:
     return rc;
 }
 
-static int check_ready(tarn_cx *cx, const tn_chunk_writer *w, const tn_ready_page *page)
+static int check_ready(tarn_cx *cx, const tn_chunk_writer *w, const tn_ready_page *page,
+                       bool indexed)
 {
     const tn_page_header *h = &page->header;
     bool data = h->type == TN_PAGE_DATA || h->type == TN_PAGE_DATA_V2;
@@ -514,11 +517,12 @@ static int check_ready(tarn_cx *cx, const tn_chunk_writer *w, const tn_ready_pag
 
     if (!data && h->type != TN_PAGE_DICTIONARY)
         why = "is neither a data nor a dictionary page";
-    else if (h->compressed_bytes < 0 || (size_t)h->compressed_bytes != page->body.len)
+    else if (h->compressed_bytes < 0 ||
+             (size_t)h->compressed_bytes != page->levels.len + page->body.len)
         why = "states another size than its body has";
     else if (data && h->values != page->entries)
         why = "states another number of values";
-    else if (data && coded && !w->ready_dictionary)
+    else if (data && coded && !w->ready_dictionary && !indexed)
         why = "needs a dictionary page, which was not given first";
     else if (!data && (w->ready || tn_write_page_count(w) > 0 || w->page.entries > 0))
         why = "is a dictionary page and not the first";
@@ -530,15 +534,17 @@ static int check_ready(tarn_cx *cx, const tn_chunk_writer *w, const tn_ready_pag
 
 static int put_ready(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page, tn_buf *piece)
 {
+    size_t body = page->levels.len + page->body.len;
     int rc = TARN_OK;
 
     tn_buf_reset(&w->header);
     tn_page_header_encode(&w->header, &page->header);
     TN_TRY(tn_buf_check(cx, &w->header));
-    if (page->body.len >= TN_LARGE_COPY_BYTES)
-        TN_TRY(tn_chunk_writer_expect(cx, w, w->header.len + page->body.len));
-    tn_buf_reserve(piece, w->header.len + page->body.len);
+    if (body >= TN_LARGE_COPY_BYTES)
+        TN_TRY(tn_chunk_writer_expect(cx, w, w->header.len + body));
+    tn_buf_reserve(piece, w->header.len + body);
     tn_buf_add(piece, w->header.data, w->header.len);
+    tn_buf_str(piece, page->levels);
     tn_buf_str(piece, page->body);
     TN_TRY(tn_buf_check(cx, piece));
 done:
@@ -579,34 +585,125 @@ done:
     return rc;
 }
 
-int tn_chunk_writer_add_page(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page)
+/* Keeps a page that was put together, and empties *piece. */
+static int keep_ready(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page, tn_buf *piece,
+                      uint64_t uncompressed)
+{
+    int rc = TARN_OK;
+
+    if (page->header.type == TN_PAGE_DICTIONARY) {
+        w->dictionary = false;
+        w->ready_dictionary = true;
+        w->dictionary_stat = (tn_encoding_stat){TN_PAGE_DICTIONARY, page->header.encoding, 1};
+        w->dictionary_bytes = piece->len;
+        w->dictionary_uncompressed_bytes = uncompressed;
+    } else {
+        TN_TRY(note_ready(cx, w, page, piece->len));
+        w->uncompressed_bytes += uncompressed;
+    }
+    w->ready = true;
+    tn_buf_add(&w->pieces, piece, sizeof *piece);
+    TN_TRY(tn_buf_check(cx, &w->pieces));
+    *piece = (tn_buf){0};
+    TN_TRY(tn_chunk_writer_settle(cx, w));
+done:
+    return rc;
+}
+
+static int add_ready(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page, uint32_t used)
 {
     tn_buf piece = {0};
     size_t head;
     int rc = TARN_OK;
 
     TN_TRY(tn_cx_check(cx));
-    TN_TRY(check_ready(cx, w, page));
+    TN_TRY(check_ready(cx, w, page, used != 0));
+    assert(used == 0 || w->page.entries == 0);
     TN_TRY(tn_chunk_writer_flush(cx, w));
+    assert(used <= w->dict.count);
     TN_TRY(put_ready(cx, w, page, &piece));
-    head = piece.len - page->body.len;
-    if (page->header.type == TN_PAGE_DICTIONARY) {
-        w->dictionary = false;
-        w->ready_dictionary = true;
-        w->dictionary_stat = (tn_encoding_stat){TN_PAGE_DICTIONARY, page->header.encoding, 1};
-        w->dictionary_bytes = piece.len;
-        w->dictionary_uncompressed_bytes = head + (uint64_t)page->header.uncompressed_bytes;
-    } else {
-        TN_TRY(note_ready(cx, w, page, piece.len));
-        w->uncompressed_bytes += head + (uint64_t)page->header.uncompressed_bytes;
-    }
-    w->ready = true;
-    tn_buf_add(&w->pieces, &piece, sizeof piece);
-    TN_TRY(tn_buf_check(cx, &w->pieces));
-    piece = (tn_buf){0};
-    TN_TRY(tn_chunk_writer_settle(cx, w));
+    head = piece.len - page->levels.len - page->body.len;
+    TN_TRY(keep_ready(cx, w, page, &piece, head + (uint64_t)page->header.uncompressed_bytes));
+    w->dict_written = used > w->dict_written ? used : w->dict_written;
 done:
     tn_buf_clear(&piece);
+    return rc;
+}
+
+int tn_chunk_writer_add_page(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page)
+{
+    return add_ready(cx, w, page, 0);
+}
+
+int tn_chunk_writer_add_indexed(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page,
+                                uint32_t used)
+{
+    return add_ready(cx, w, page, used);
+}
+
+int tn_chunk_writer_add_loose(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page,
+                              uint32_t used)
+{
+    tn_ready_page packed = *page;
+    tn_buf piece = {0};
+    uint64_t uncompressed;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_cx_check(cx));
+    assert(used == 0 || w->page.entries == 0);
+    TN_TRY(tn_chunk_writer_flush(cx, w));
+    assert(used <= w->dict.count);
+    tn_buf_reset(&w->body);
+    tn_buf_str(&w->body, page->levels);
+    tn_buf_str(&w->body, page->body);
+    TN_TRY(tn_buf_check(cx, &w->body));
+    packed.header.has_crc = false;
+    TN_TRY(tn_write_pack(cx, w, &packed.header, page->levels.len, &piece, &uncompressed));
+    TN_TRY(keep_ready(cx, w, &packed, &piece, uncompressed));
+    w->dict_written = used > w->dict_written ? used : w->dict_written;
+done:
+    tn_buf_clear(&piece);
+    return rc;
+}
+
+/* Whether `plain` is `count` values by PLAIN, to the last byte. */
+static bool plain_holds(const tn_chunk_writer *w, tn_str plain, int64_t count)
+{
+    size_t at = 0;
+
+    if (w->leaf->physical != TN_BYTE_ARRAY)
+        return plain.len / w->width == (uint64_t)count && plain.len % w->width == 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t len;
+
+        if (plain.len - at < 4)
+            return false;
+        memcpy(&len, plain.ptr + at, 4);
+        at += 4;
+        if (plain.len - at < len)
+            return false;
+        at += len;
+    }
+    return at == plain.len;
+}
+
+int tn_chunk_writer_add_plain(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *batch,
+                              tn_str plain)
+{
+    span all = {.entries = batch->entries, .values = batch->values.count, .rows = batch->rows};
+    int rc = TARN_OK;
+
+    assert(!w->dictionary && w->leaf->physical != TN_BOOLEAN && w->width != 0);
+    if (!plain_holds(w, plain, all.values))
+        TN_FAIL(TARN_E_CORRUPT, "%zu bytes are not %lld plain values", plain.len,
+                (long long)all.values);
+    w->ready = true; /* values that nobody looked at are in no filter */
+    tn_buf_str(&w->page.plain, plain);
+    TN_TRY(tn_buf_check(cx, &w->page.plain));
+    TN_TRY(add_levels(cx, w, batch, &all));
+    if (page_full(w))
+        TN_TRY(flush(cx, w));
+done:
     return rc;
 }
 

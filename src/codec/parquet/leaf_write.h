@@ -64,6 +64,7 @@ int tn_chunk_writer_add(tarn_cx *cx, tn_chunk_writer *writer, const tn_leaf_batc
  * likewise; a distinct count and a bloom filter are not given. */
 typedef struct tn_ready_page {
     tn_page_header header;
+    tn_str levels; /* stands before `body` and counts as part of it: levels made for a v2 page */
     tn_str body;
     int64_t rows, entries, nulls;
     bool has_bounds, null_page;

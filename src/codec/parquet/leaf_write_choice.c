@@ -86,10 +86,10 @@ static double guess_distinct(double distinct, double count)
     return high;
 }
 
-static bool grows_too_large(const tn_chunk_writer *w)
+bool tn_choice_outgrows(const tn_chunk_writer *w, int64_t values)
 {
     double entry = (double)w->dict.plain.len / w->dict.count;
-    double distinct = guess_distinct(w->dict.count, (double)w->page.values);
+    double distinct = guess_distinct(w->dict.count, (double)values);
     unsigned width = distinct < UINT32_MAX ? tn_encode_width((uint32_t)distinct) : 32;
 
     return distinct * entry > (double)w->options.dictionary_bytes_max || width * 2 > entry * 8;
@@ -135,7 +135,7 @@ int tn_choice_drops_dictionary(tarn_cx *cx, tn_chunk_writer *w, bool *out)
     int rc = TARN_OK;
 
     if (!integer && !whole) {
-        *out = grows_too_large(w);
+        *out = tn_choice_outgrows(w, w->page.values);
         goto done;
     }
     *out = (int64_t)w->dict.count * 2 > w->page.values;

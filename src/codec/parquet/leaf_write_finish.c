@@ -131,7 +131,7 @@ static int64_t nan_count(const tn_chunk_writer *w)
  * do. */
 static bool distinct_known(const tn_chunk_writer *w)
 {
-    if (w->ready || tn_bounds_real(w->order) || w->dict_written == 0 ||
+    if (w->ready || w->dict_spare || tn_bounds_real(w->order) || w->dict_written == 0 ||
         w->dict_written != w->dict.count)
         return false;
     for (size_t i = 0; i < tn_write_page_count(w); i++)

@@ -108,13 +108,13 @@ static int put_indices(tarn_cx *cx, tn_chunk_writer *w)
     return tn_buf_check(cx, &w->body);
 }
 
-static uint32_t checksum(const void *a, size_t a_len, const void *b, size_t b_len)
+uint32_t tn_write_checksum(tn_str a, tn_str b)
 {
     uint32_t crc = libdeflate_crc32(0, NULL, 0);
 
-    if (a_len != 0)
-        crc = libdeflate_crc32(crc, a, a_len);
-    return b_len != 0 ? libdeflate_crc32(crc, b, b_len) : crc;
+    if (a.len != 0)
+        crc = libdeflate_crc32(crc, a.ptr, a.len);
+    return b.len != 0 ? libdeflate_crc32(crc, b.ptr, b.len) : crc;
 }
 
 int tn_write_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_t levels,
@@ -148,7 +148,7 @@ int tn_write_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_
     header->compressed_bytes = (int32_t)(levels + stored.len);
     if (w->options.crc) {
         header->has_crc = true;
-        header->crc = checksum(w->body.data, levels, stored.ptr, stored.len);
+        header->crc = tn_write_checksum((tn_str){(const char *)w->body.data, levels}, stored);
     }
     tn_buf_reset(&w->header);
     tn_page_header_encode(&w->header, header);

@@ -44,6 +44,8 @@ struct tn_chunk_writer {
     int32_t encoding;
     tn_dict dict;
     uint32_t dict_written; /* values of `dict` that written pages may use */
+    bool dict_spare;       /* `dict` may hold values that no row has */
+    bool dict_kept;        /* whether it pays was judged elsewhere */
     tn_buf remap;          /* uint32_t per value of the incoming dictionary, UINT32_MAX: not yet */
     uint64_t remap_id;
 
@@ -92,6 +94,25 @@ int tn_choice_of_encoding(tarn_cx *cx, tn_chunk_writer *w, tn_values values, int
 /* Appends `values` by `encoding`. */
 int tn_choice_encode(tarn_cx *cx, tn_buf *out, const tn_leaf *leaf, int32_t encoding,
                      tn_values values);
+
+/* True when so many values, of which `dict` holds the distinct ones, foretell a dictionary past its
+ * limit or one whose indices save nothing. */
+bool tn_choice_outgrows(const tn_chunk_writer *w, int64_t values);
+
+/* A data page whose indices are those of `dict`, of which it may use the first `used` values.
+ * Nothing is pending: writing that might give `dict` up. */
+int tn_chunk_writer_add_indexed(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page,
+                                uint32_t used);
+/* A ready page whose body is not compressed yet (its levels, if apart, stay plain): sizes and
+ * checksum of the header are set here. `used` as above; 0: no indices of `dict`. */
+int tn_chunk_writer_add_loose(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page,
+                              uint32_t used);
+/* Whole rows, few enough for one page, whose values are given by PLAIN as a page has them. CORRUPT
+ * when these are not batch->values.count values. Not for booleans; rows do not go by `dict` now. */
+int tn_chunk_writer_add_plain(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *batch,
+                              tn_str plain);
+/* CRC-32 of bytes that stand one after the other. */
+uint32_t tn_write_checksum(tn_str a, tn_str b);
 
 /* Writes what is pending. */
 int tn_chunk_writer_flush(tarn_cx *cx, tn_chunk_writer *w);

@@ -241,17 +241,48 @@ done:
     return rc;
 }
 
+/* The body in the file, with its checksum held. */
+static int view_body(tarn_cx *cx, tn_page_reader *r, const uint8_t **out)
+{
+    int rc = TARN_OK;
+
+    assert(r->ready);
+    TN_TRY(tn_source_view(cx, r->source, r->at + r->header.header_bytes,
+                          (size_t)r->header.compressed_bytes, out));
+    TN_TRY(check_crc(cx, r, *out));
+done:
+    return rc;
+}
+
+int tn_page_reader_raw(tarn_cx *cx, tn_page_reader *reader, tn_str *body)
+{
+    const uint8_t *bytes;
+    int rc = TARN_OK;
+
+    TN_TRY(view_body(cx, reader, &bytes));
+    *body = (tn_str){(const char *)bytes, (size_t)reader->header.compressed_bytes};
+done:
+    return fail_here(cx, rc, reader);
+}
+
+void tn_page_reader_stand(tn_page_reader *reader, const tn_page_header *header, uint64_t at,
+                          int64_t number)
+{
+    assert(at >= reader->from && at < reader->end);
+    reader->header = *header;
+    reader->at = at;
+    reader->number = number;
+    reader->ready = true;
+}
+
 int tn_page_reader_body(tarn_cx *cx, tn_page_reader *reader, tn_page *page)
 {
     const tn_page_header *h = &reader->header;
     const uint8_t *body;
     int rc = TARN_OK;
 
-    assert(reader->ready);
     page->len = 0;
-    TN_TRY(tn_source_view(cx, reader->source, reader->at + h->header_bytes,
-                          (size_t)h->compressed_bytes, &body));
-    TN_TRY(check_crc(cx, reader, body));
+    TN_TRY(view_body(cx, reader, &body));
     if (reader->meta->codec == TN_CODEC_NONE || (h->type == TN_PAGE_DATA_V2 && !h->compressed))
         TN_TRY(take_plain(cx, reader, body, page));
     else

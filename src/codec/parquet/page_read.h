@@ -43,6 +43,12 @@ void tn_page_reader_clear(tn_page_reader *reader);
 int tn_page_reader_header(tarn_cx *cx, tn_page_reader *reader, bool *ended);
 /* Reads the body of the page whose header is ready, and moves on. */
 int tn_page_reader_body(tarn_cx *cx, tn_page_reader *reader, tn_page *page);
+/* The body of the page whose header is ready, as it stands in the file, once its checksum held
+ * (when there is one). Valid until the next call on the source; does not move on. */
+int tn_page_reader_raw(tarn_cx *cx, tn_page_reader *reader, tn_str *body);
+/* Stands again at a page met before: its header, place and number as they were. */
+void tn_page_reader_stand(tn_page_reader *reader, const tn_page_header *header, uint64_t at,
+                          int64_t number);
 /* Moves on without reading the body. */
 void tn_page_reader_pass(tn_page_reader *reader);
 /* Moves to a page header elsewhere in the chunk; false when the place is not in it. */
