@@ -1,0 +1,623 @@
+/* Chunks joined: which way each goes, that the values are those of the inputs whatever these are
+ * made of, that statistics and indexes are true, and that damaged inputs end in a status. */
+#include "unit/codec/parquet/joins.h"
+
+#include "base/budget.h"
+#include "codec/parquet/order.h"
+
+static uint64_t below(uint64_t *seed, uint64_t n)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (*seed >> 33) % n;
+}
+
+/* ---- values ---- */
+
+enum taste { FEW, MANY, RISING };
+
+static void add_random(joins_column *c, const tn_leaf *leaf, enum taste taste, uint64_t *seed)
+{
+    uint64_t v = taste == FEW      ? below(seed, 5) * 11
+                 : taste == RISING ? (uint64_t)c->values * 3 + 1000
+                                   : below(seed, 1u << 30) << 20;
+    uint8_t bytes[40] = {0};
+    double real = v % 7 == 0 ? (double)NAN : v % 5 == 0 ? -0.0 : (double)v / 8;
+    float half = (float)real;
+    size_t len = tn_leaf_width(leaf);
+
+    if (leaf->physical == TN_BYTE_ARRAY)
+        len = (size_t)snprintf((char *)bytes, sizeof bytes, v % 13 == 0 ? "" : "value %llu",
+                               (unsigned long long)v);
+    else if (leaf->physical == TN_BOOLEAN)
+        bytes[0] = v & 1;
+    else if (leaf->physical == TN_DOUBLE)
+        memcpy(bytes, &real, 8);
+    else if (leaf->physical == TN_FLOAT)
+        memcpy(bytes, &half, 4);
+    else
+        memcpy(bytes, &v, len < 8 ? len : 8);
+    joins_value(c, bytes, (uint32_t)len);
+}
+
+/* Rows of any shape: an entry is a value, or ends at a lower level. */
+static void add_rows(joins_column *c, const tn_leaf *leaf, int64_t rows, enum taste taste,
+                     unsigned nulls_of_8, uint64_t *seed)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        uint16_t rep = 0;
+
+        do {
+            uint16_t def = leaf->max_def;
+
+            if (leaf->max_def > 0 && below(seed, 8) < nulls_of_8)
+                def = (uint16_t)below(seed, leaf->max_def);
+            /* What goes on with the list at level r is present down to it. */
+            if (rep > 0 && def < rep * 2u)
+                def = leaf->max_def;
+            joins_level(c, rep, def);
+            if (def == leaf->max_def)
+                add_random(c, leaf, taste, seed);
+            if (leaf->max_rep == 0 || def < leaf->max_rep * 2u)
+                break;
+            rep = (uint16_t)(1 + below(seed, leaf->max_rep));
+        } while (below(seed, 3) != 0);
+    }
+}
+
+static void append(joins_column *to, const joins_column *from)
+{
+    tn_buf_str(&to->rep, tn_buf_view(&from->rep));
+    tn_buf_str(&to->def, tn_buf_view(&from->def));
+    tn_buf_str(&to->lengths, tn_buf_view(&from->lengths));
+    tn_buf_str(&to->bytes, tn_buf_view(&from->bytes));
+    to->rows += from->rows;
+    to->entries += from->entries;
+    to->values += from->values;
+}
+
+/* ---- what a reader is told ---- */
+
+static void check_range(const tn_leaf *leaf, const tn_order_range *range, const joins_column *c,
+                        int64_t from, int64_t to)
+{
+    const uint32_t *len = (const uint32_t *)(const void *)c->lengths.data;
+    enum tn_domain domain = tn_order_domain(leaf);
+    size_t at = 0;
+
+    assert_false(range->contradict);
+    for (int64_t i = 0; i < to; at += len[i++]) {
+        tn_str plain = {(const char *)c->bytes.data + at, len[i]};
+        tn_filter_value value;
+
+        if (i < from || !tn_order_decode(leaf, plain, &value))
+            continue;
+        assert_false(range->empty);
+        if (domain == TN_DOMAIN_FLOAT && isnan(value.d)) {
+            assert_false(range->nan_free);
+            continue;
+        }
+        assert_true(!range->has_min || tn_filter_compare(domain, &range->min, &value) <= 0);
+        assert_true(!range->has_max || tn_filter_compare(domain, &value, &range->max) <= 0);
+    }
+}
+
+static void check_sizes(const tn_leaf *leaf, const tn_size_statistics *s, const joins_column *c)
+{
+    int64_t sum = 0;
+
+    if (s->has_unencoded)
+        assert_int_equal(s->unencoded_bytes, c->bytes.len);
+    for (size_t level = 0; level < s->def_count; level++) {
+        int64_t n = 0;
+
+        for (int64_t i = 0; i < c->entries; i++)
+            n += joins_levels(&c->def)[i] == level;
+        assert_int_equal(s->def_histogram[level], n);
+        sum += n;
+    }
+    assert_true(s->def_count == 0 || sum == c->entries);
+    for (size_t level = 0; level < s->rep_count; level++) {
+        int64_t n = 0;
+
+        for (int64_t i = 0; i < c->entries; i++)
+            n += joins_levels(&c->rep)[i] == level;
+        assert_int_equal(s->rep_histogram[level], n);
+    }
+    assert_true(s->def_count == 0 || s->def_count == leaf->max_def + 1u);
+}
+
+/* The rows [from, to) of a column: where their entries and values begin and end. */
+static void find(const tn_leaf *leaf, const joins_column *c, int64_t row, int64_t *entry,
+                 int64_t *value)
+{
+    int64_t rows = 0;
+
+    *value = 0;
+    for (*entry = 0; *entry < c->entries; ++*entry) {
+        if (joins_levels(&c->rep)[*entry] == 0 && rows++ == row)
+            return;
+        *value += joins_levels(&c->def)[*entry] == leaf->max_def;
+    }
+}
+
+static void check_indexes(tarn_cx *cx, const tn_parquet *file, const joins_column *c)
+{
+    const tn_leaf *leaf = &file->schema.leaves[0];
+    tn_arena arena = {0};
+    tn_column_index index;
+    tn_offset_index pages;
+    bool bounds, places;
+
+    assert_ok(cx, tn_parquet_offset_index(cx, file, 0, 0, &arena, &places, &pages));
+    assert_true(places);
+    assert_ok(cx, tn_parquet_column_index(cx, file, 0, 0, &arena, &bounds, &index));
+    for (size_t i = 0; bounds && i < pages.pages; i++) {
+        int64_t end = i + 1 < pages.pages ? pages.locations[i + 1].first_row : c->rows;
+        int64_t entry, value, entry_end, value_end;
+        tn_order_range range;
+
+        find(leaf, c, pages.locations[i].first_row, &entry, &value);
+        find(leaf, c, end, &entry_end, &value_end);
+        assert_int_equal(index.null_pages[i], value == value_end);
+        if (index.null_counts != NULL)
+            assert_int_equal(index.null_counts[i], entry_end - entry - (value_end - value));
+        tn_order_page(file, leaf, &index, i, entry_end - entry, &range);
+        check_range(leaf, &range, c, value, value_end);
+    }
+    tn_arena_clear(&arena);
+}
+
+/* Statistics that say what they are exact about, and encodings. */
+static void check_meta(const tn_parquet *file, const joins_column *c)
+{
+    const tn_chunk_meta *meta = &file->footer.groups[0].columns[0];
+    const tn_leaf *leaf = &file->schema.leaves[0];
+    const tn_statistics *s = &meta->statistics;
+    tn_order_range range;
+
+    assert_int_equal(meta->values, c->entries);
+    tn_order_chunk(file, 0, leaf, &range);
+    check_range(leaf, &range, c, 0, c->values);
+    if (s->has_null_count)
+        assert_int_equal(s->null_count, c->entries - c->values);
+    if (s->has_distinct_count)
+        assert_true(s->distinct_count <= c->values);
+    check_sizes(leaf, &meta->size_statistics, c);
+}
+
+/* The chunk that the join gives holds `want`, and what its file says of it is true. */
+static void check_joined(tarn_cx *cx, const joins_schema *schema, tn_chunk_join *join,
+                         const joins_column *want, tn_join_counts *counts)
+{
+    tn_encoded_chunk chunk = {0};
+    joins_column got = {0};
+    joins_file file;
+
+    memset(counts, 0, sizeof *counts);
+    assert_ok(cx, tn_chunk_join_finish(cx, join, &chunk, counts));
+    tn_chunk_join_close(join);
+    assert_int_equal(chunk.rows, want->rows);
+    if (want->rows != 0) {
+        joins_file_open(cx, &schema->schema, &chunk, want->rows, &file);
+        assert_ok(cx, joins_read(cx, &file.file, 0, 0, NULL, &got));
+        assert_true(joins_same(&got, want));
+        check_meta(&file.file, want);
+        check_indexes(cx, &file.file, want);
+        joins_file_close(&file);
+    }
+    joins_column_clear(&got);
+    tn_encoded_chunk_clear(&chunk);
+}
+
+/* ---- the ways ---- */
+
+typedef struct way_case {
+    const char *name;
+    enum tn_physical physical;
+    enum taste taste;
+    int parts;
+    int64_t rows;             /* of each part */
+    joins_maker maker, other; /* of the first part, and of the others when `mixed` */
+    bool mixed, same_values;
+    tn_chunk_options options;
+    enum tn_join_way cheapest;
+    uint64_t want[TN_JOIN_WAYS];
+} way_case;
+
+static void run_way(tarn_cx *cx, const way_case *w, enum joins_shape shape)
+{
+    joins_schema schema;
+    joins_column want = {0};
+    tn_chunk_join *join = NULL;
+    tn_join_counts counts;
+    uint64_t seed = 7;
+
+    joins_schema_open(cx, &schema, shape, (tn_element){.physical = w->physical});
+    assert_ok(cx, tn_chunk_join_open(cx, schema.leaf, &w->options, w->cheapest, &join));
+    for (int i = 0; i < w->parts; i++) {
+        joins_column rows = {0};
+        joins_file file;
+
+        seed = w->same_values ? 7 : seed;
+        add_rows(&rows, schema.leaf, w->rows, w->taste, shape == JOINS_REQUIRED ? 0 : 1, &seed);
+        joins_make(cx, &schema, &rows, w->mixed && i > 0 ? &w->other : &w->maker, &file);
+        append(&want, &rows);
+        assert_ok(cx, joins_add(cx, join, &file, NULL));
+        joins_file_close(&file);
+        joins_column_clear(&rows);
+    }
+    check_joined(cx, &schema, join, &want, &counts);
+    for (int way = 0; way < TN_JOIN_WAYS; way++) {
+        if (counts.chunks[way] != w->want[way])
+            fail_msg("%s, shape %d: way %d taken %llu times, not %llu (%s)", w->name, (int)shape,
+                     way, (unsigned long long)counts.chunks[way], (unsigned long long)w->want[way],
+                     counts.why[way] != NULL ? counts.why[way] : "-");
+        assert_true((counts.chunks[way] != 0) == (counts.bytes[way] != 0) || w->mixed);
+        if (way != TN_JOIN_COPY && counts.chunks[way] != 0)
+            assert_non_null(counts.why[way]);
+    }
+    joins_column_clear(&want);
+    joins_schema_close(&schema);
+}
+
+static void test_chunk_join__each_way_is_taken_where_it_suits(void **state)
+{
+    static const way_case cases[] = {
+        {.name = "plain pages",
+         .physical = TN_INT64,
+         .taste = MANY,
+         .parts = 3,
+         .rows = 5000,
+         .want = {3}},
+        {.name = "plain pages, another codec",
+         .physical = TN_INT64,
+         .taste = MANY,
+         .parts = 3,
+         .rows = 5000,
+         .maker = {.codec = TN_CODEC_SNAPPY},
+         .options = {.codec = TN_CODEC_ZSTD},
+         .want = {0, 0, 0, 3}},
+        {.name = "delta pages of both versions",
+         .physical = TN_BYTE_ARRAY,
+         .taste = MANY,
+         .parts = 4,
+         .rows = 5000,
+         .maker = {.encoding = TN_ENC_DELTA_BYTE_ARRAY, .codec = TN_CODEC_ZSTD},
+         .other = {.encoding = TN_ENC_DELTA_LENGTH_BYTE_ARRAY, .codec = TN_CODEC_ZSTD, .v2 = true},
+         .mixed = true,
+         .options = {.codec = TN_CODEC_ZSTD},
+         .want = {4}},
+        {.name = "equal dictionaries",
+         .physical = TN_BYTE_ARRAY,
+         .taste = FEW,
+         .parts = 5,
+         .rows = 5000,
+         .same_values = true,
+         .maker = {.dictionary = JOINS_SEEN, .page_rows = 5000},
+         .want = {5}},
+        {.name = "dictionaries in another order",
+         .physical = TN_BYTE_ARRAY,
+         .taste = FEW,
+         .parts = 5,
+         .rows = 5000,
+         .maker = {.dictionary = JOINS_SEEN, .codec = TN_CODEC_SNAPPY, .page_rows = 5000},
+         .options = {.codec = TN_CODEC_SNAPPY},
+         .want = {1, 0, 4}},
+        {.name = "dictionaries of old writers",
+         .physical = TN_INT32,
+         .taste = FEW,
+         .parts = 2,
+         .rows = 5000,
+         .maker = {.dictionary = JOINS_SEEN, .old_name = true},
+         .want = {1, 0, 1}},
+        {.name = "an old name in a new page",
+         .physical = TN_INT32,
+         .taste = FEW,
+         .parts = 2,
+         .rows = 5000,
+         .maker = {.dictionary = JOINS_SEEN, .old_name = true, .v2 = true},
+         .want = {0, 0, 0, 0, 2}},
+        {.name = "values that stand for themselves",
+         .physical = TN_INT64,
+         .taste = MANY,
+         .parts = 3,
+         .rows = 6000,
+         .maker = {.dictionary = JOINS_EACH, .codec = TN_CODEC_ZSTD},
+         .options = {.codec = TN_CODEC_ZSTD, .crc = true},
+         .want = {0, 3}},
+        {.name = "the same in many pages",
+         .physical = TN_BYTE_ARRAY,
+         .taste = MANY,
+         .parts = 3,
+         .rows = 6000,
+         .maker = {.dictionary = JOINS_EACH, .page_rows = 100, .v2 = true},
+         .want = {0, 3}},
+        {.name = "values in the reverse order",
+         .physical = TN_INT64,
+         .taste = MANY,
+         .parts = 2,
+         .rows = 6000,
+         .maker = {.dictionary = JOINS_TURNED},
+         .want = {0, 0, 0, 0, 2}},
+        {.name = "sequences not allowed",
+         .physical = TN_INT64,
+         .taste = MANY,
+         .parts = 2,
+         .rows = 6000,
+         .maker = {.dictionary = JOINS_EACH},
+         .cheapest = TN_JOIN_REMAP,
+         .want = {0, 0, 0, 0, 2}},
+        {.name = "copies not allowed",
+         .physical = TN_INT32,
+         .taste = FEW,
+         .parts = 2,
+         .rows = 6000,
+         .same_values = true,
+         .maker = {.dictionary = JOINS_SEEN},
+         .cheapest = TN_JOIN_REMAP,
+         .want = {0, 0, 2}},
+        {.name = "nothing but encoding allowed",
+         .physical = TN_INT64,
+         .taste = MANY,
+         .parts = 3,
+         .rows = 6000,
+         .cheapest = TN_JOIN_ENCODE,
+         .want = {0, 0, 0, 0, 3}},
+        {.name = "tiny plain pages",
+         .physical = TN_BYTE_ARRAY,
+         .taste = MANY,
+         .parts = 40,
+         .rows = 200,
+         .maker = {.codec = TN_CODEC_SNAPPY},
+         .options = {.codec = TN_CODEC_SNAPPY},
+         .want = {0, 0, 0, 40}},
+        {.name = "tiny delta pages",
+         .physical = TN_INT32,
+         .taste = RISING,
+         .parts = 10,
+         .rows = 200,
+         .maker = {.encoding = TN_ENC_DELTA_BINARY_PACKED},
+         .want = {0, 0, 0, 0, 10}},
+        {.name = "tiny booleans",
+         .physical = TN_BOOLEAN,
+         .taste = FEW,
+         .parts = 10,
+         .rows = 200,
+         .want = {0, 0, 0, 0, 10}},
+        {.name = "tiny pages by dictionary",
+         .physical = TN_BYTE_ARRAY,
+         .taste = FEW,
+         .parts = 40,
+         .rows = 200,
+         .maker = {.dictionary = JOINS_SEEN, .codec = TN_CODEC_ZSTD},
+         .options = {.codec = TN_CODEC_ZSTD},
+         .want = {0, 0, 40}},
+        {.name = "a dictionary that is full",
+         .physical = TN_BYTE_ARRAY,
+         .taste = MANY,
+         .parts = 3,
+         .rows = 5000,
+         .maker = {.dictionary = JOINS_SEEN},
+         .options = {.dictionary_bytes_max = 1000},
+         .cheapest = TN_JOIN_REMAP,
+         .want = {0, 0, 0, 0, 3}},
+        {.name = "dictionaries not wanted",
+         .physical = TN_BYTE_ARRAY,
+         .taste = FEW,
+         .parts = 3,
+         .rows = 5000,
+         .maker = {.dictionary = JOINS_SEEN},
+         .options = {.no_dictionary = true},
+         .want = {0, 0, 0, 0, 3}},
+        {.name = "a dictionary, then plain pages",
+         .physical = TN_INT64,
+         .taste = FEW,
+         .parts = 3,
+         .rows = 15000,
+         .same_values = true,
+         .maker = {.dictionary = JOINS_FIRST, .page_rows = 5000},
+         .want = {3}},
+    };
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int shape = JOINS_REQUIRED; shape < JOINS_SHAPES; shape++) {
+            /* Lists have more values than rows, and are then not tiny. */
+            if (shape >= JOINS_LIST && cases[i].rows < 1000)
+                continue;
+            run_way(cx, &cases[i], (enum joins_shape)shape);
+        }
+    tarn_cx_close(cx);
+}
+
+/* ---- anything with anything ---- */
+
+static const tn_element kinds[] = {
+    {.physical = TN_BOOLEAN},
+    {.physical = TN_INT32},
+    {.physical = TN_INT32, .logical = TN_LOGICAL_INTEGER, .bit_width = 32},
+    {.physical = TN_INT64},
+    {.physical = TN_INT96},
+    {.physical = TN_FLOAT},
+    {.physical = TN_DOUBLE},
+    {.physical = TN_BYTE_ARRAY},
+    {.physical = TN_BYTE_ARRAY, .logical = TN_LOGICAL_STRING},
+    {.physical = TN_BYTE_ARRAY, .logical = TN_LOGICAL_DECIMAL, .precision = 9, .scale = 2},
+    {.physical = TN_FIXED, .type_length = 5},
+    {.physical = TN_FIXED, .type_length = 2, .logical = TN_LOGICAL_FLOAT16},
+};
+
+static int32_t random_encoding(enum tn_physical p, uint64_t *seed)
+{
+    uint64_t pick = below(seed, 3);
+
+    if (pick == 0)
+        return TN_ENC_PLAIN;
+    switch (p) {
+    case TN_BOOLEAN:
+        return TN_ENC_RLE;
+    case TN_INT32:
+    case TN_INT64:
+        return pick == 1 ? TN_ENC_DELTA_BINARY_PACKED : TN_ENC_BYTE_STREAM_SPLIT;
+    case TN_FLOAT:
+    case TN_DOUBLE:
+    case TN_FIXED:
+        return TN_ENC_BYTE_STREAM_SPLIT;
+    case TN_BYTE_ARRAY:
+        return pick == 1 ? TN_ENC_DELTA_BYTE_ARRAY : TN_ENC_DELTA_LENGTH_BYTE_ARRAY;
+    default:
+        return TN_ENC_PLAIN;
+    }
+}
+
+static int32_t random_codec(uint64_t *seed)
+{
+    static const int32_t codecs[] = {TN_CODEC_SNAPPY, TN_CODEC_SNAPPY, TN_CODEC_SNAPPY,
+                                     TN_CODEC_ZSTD,   TN_CODEC_NONE,   TN_CODEC_LZ4_RAW};
+
+    return codecs[below(seed, 6)];
+}
+
+static joins_maker random_maker(enum tn_physical p, uint64_t *seed)
+{
+    static const int64_t pages[] = {0, 0, 0, 0, 70, 1500};
+    joins_maker m = {.dictionary = (enum joins_dictionary)below(seed, 5),
+                     .encoding = random_encoding(p, seed),
+                     .codec = random_codec(seed),
+                     .page_rows = pages[below(seed, 6)],
+                     .v2 = below(seed, 2),
+                     .crc = below(seed, 2),
+                     .page_bounds = below(seed, 2),
+                     .no_bounds = below(seed, 5) == 0,
+                     .old_name = below(seed, 8) == 0};
+
+    if (p == TN_BOOLEAN)
+        m.dictionary = JOINS_PLAIN;
+    return m;
+}
+
+static tn_chunk_options random_options(uint64_t *seed)
+{
+    return (tn_chunk_options){.codec = TN_CODEC_SNAPPY,
+                              .page_v2 = below(seed, 2),
+                              .crc = below(seed, 2),
+                              .bloom = below(seed, 4) == 0,
+                              .no_dictionary = below(seed, 8) == 0,
+                              .plain_bytes = below(seed, 8) == 0,
+                              .dictionary_bytes_max = below(seed, 3) == 0 ? 400 : 0,
+                              .page_rows = below(seed, 3) == 0 ? 60 : 0,
+                              .bound_bytes_max = below(seed, 3) == 0 ? 3 : 0};
+}
+
+/* A part as a chunk, or as a batch of rows. */
+static void add_part(tarn_cx *cx, tn_chunk_join *join, const joins_schema *from,
+                     const joins_column *rows, const uint16_t *map, uint64_t *seed)
+{
+    joins_maker maker = random_maker(from->leaf->physical, seed);
+    tn_buf views = {0};
+    joins_file file;
+    tn_leaf_batch batch = {.rows = rows->rows,
+                           .entries = rows->entries,
+                           .def = joins_levels(&rows->def),
+                           .rep = from->leaf->max_rep > 0 ? joins_levels(&rows->rep) : NULL};
+
+    if (map == NULL && rows->rows > 0 && below(seed, 6) == 0) {
+        batch.values = joins_values(from->leaf, rows, 0, rows->values, &views);
+        batch.all_present = rows->values == rows->entries;
+        assert_ok(cx, tn_chunk_join_add_batch(cx, join, &batch, "a test"));
+        tn_buf_clear(&views);
+        return;
+    }
+    if (rows->rows == 0)
+        return;
+    joins_make(cx, from, rows, &maker, &file);
+    assert_ok(cx, joins_add(cx, join, &file, map));
+    joins_file_close(&file);
+}
+
+/* `from` is what the parts are of, `to` the output's; `map` leads from the one's levels to the
+ * other's. */
+static void run_random(tarn_cx *cx, const joins_schema *from, const joins_schema *to,
+                       const uint16_t *map, uint64_t seed, tn_join_counts *total)
+{
+    static const int64_t sizes[] = {0, 5, 300, 1200, 2500, 4500, 4500};
+    tn_chunk_options options = random_options(&seed);
+    enum tn_join_way cheapest = below(&seed, 8) == 0 ? (enum tn_join_way)below(&seed, 5) : 0;
+    joins_column want = {0};
+    tn_chunk_join *join = NULL;
+    tn_join_counts counts;
+    int parts = (int)below(&seed, 6);
+
+    assert_ok(cx, tn_chunk_join_open(cx, to->leaf, &options, cheapest, &join));
+    for (int i = 0; i < parts; i++) {
+        joins_column rows = {0};
+
+        add_rows(&rows, from->leaf, sizes[below(&seed, 7)], (enum taste)below(&seed, 3),
+                 (unsigned)below(&seed, 4) * 3 % 9, &seed);
+        add_part(cx, join, from, &rows, map, &seed);
+        for (int64_t k = 0; map != NULL && k < rows.entries; k++) {
+            uint16_t *def = (uint16_t *)(void *)rows.def.data + k;
+
+            *def = map[*def];
+        }
+        append(&want, &rows);
+        joins_column_clear(&rows);
+    }
+    check_joined(cx, to, join, &want, &counts);
+    for (int way = 0; way < TN_JOIN_WAYS; way++) {
+        total->chunks[way] += counts.chunks[way];
+        assert_true(way >= (int)cheapest || counts.chunks[way] == 0 || counts.bytes[way] == 0);
+    }
+    joins_column_clear(&want);
+}
+
+static void test_chunk_join__random_chunks_give_their_rows(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+    tn_join_counts total = {0};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 210; seed++) {
+        joins_schema schema;
+
+        joins_schema_open(cx, &schema, (enum joins_shape)(seed / 12 % JOINS_SHAPES),
+                          kinds[seed % 12]);
+        run_random(cx, &schema, &schema, NULL, seed * 977 + 5, &total);
+        joins_schema_close(&schema);
+    }
+    for (int way = 0; way < TN_JOIN_WAYS; way++)
+        if (total.chunks[way] < 10)
+            fail_msg("way %d was taken %llu times only", way,
+                     (unsigned long long)total.chunks[way]);
+    tarn_cx_close(cx);
+}
+
+static void test_chunk_join__levels_of_another_schema_are_mapped(void **state)
+{
+    static const struct {
+        enum joins_shape from, to;
+        uint16_t map[3];
+    } cases[] = {
+        {JOINS_REQUIRED, JOINS_OPTIONAL, {1}},
+        {JOINS_REQUIRED, JOINS_MEMBER, {2}},
+        {JOINS_OWN, JOINS_MEMBER, {1, 2}}, /* the struct is there, the member may not be */
+    };
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+    tn_join_counts total = {0};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        joins_schema from, to;
+        size_t i = seed % 3;
+
+        joins_schema_open(cx, &from, cases[i].from, kinds[seed % 12]);
+        joins_schema_open(cx, &to, cases[i].to, kinds[seed % 12]);
+        run_random(cx, &from, &to, cases[i].map, seed * 31 + 1, &total);
+        joins_schema_close(&from);
+        joins_schema_close(&to);
+    }
+    assert_true(total.chunks[TN_JOIN_COPY] >= 5);
+    assert_true(total.chunks[TN_JOIN_SEQUENCE] >= 5);
+    tarn_cx_close(cx);
+}
