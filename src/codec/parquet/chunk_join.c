@@ -202,6 +202,21 @@ static bool allowed(const tn_chunk_join *join, enum tn_join_way way)
     return way >= join->cheapest;
 }
 
+/* What is few of, for this join: a page as full as the output's own pages is never too small. */
+static int64_t few(const tn_chunk_join *join, int64_t values)
+{
+    int64_t full = join->writer->options.page_rows;
+
+    return values < full ? values : full;
+}
+
+static uint64_t little(const tn_chunk_join *join)
+{
+    uint64_t full = join->writer->options.page_bytes / 2;
+
+    return SMALL_BYTES < full ? SMALL_BYTES : full;
+}
+
 /* On average the data pages are not worth a page of their own. */
 static bool pages_tiny(const tn_chunk_join *join)
 {
@@ -211,18 +226,18 @@ static bool pages_tiny(const tn_chunk_join *join)
     for (size_t i = 0; i < join->page_count; i++)
         bytes += bytes_of(tn_join_page_at(join, i));
     if (join->coded_count == join->page_count)
-        return join->entries < SMALL_VALUES * pages;
-    return join->entries < TINY_VALUES * pages ||
-           (join->entries < SMALL_VALUES * pages &&
-            bytes < (uint64_t)SMALL_BYTES * join->page_count);
+        return join->entries < few(join, SMALL_VALUES) * pages;
+    return join->entries < few(join, TINY_VALUES) * pages ||
+           (join->entries < few(join, SMALL_VALUES) * pages &&
+            bytes < little(join) * join->page_count);
 }
 
 static bool dictionary_tiny(const tn_chunk_join *join)
 {
     const tn_page_header *h = &join->dictionary_page.header;
 
-    return join->entries < TINY_VALUES ||
-           (join->entries < SMALL_VALUES && h->compressed_bytes < SMALL_BYTES);
+    return join->entries < few(join, TINY_VALUES) || (join->entries < few(join, SMALL_VALUES) &&
+                                                      (uint64_t)h->compressed_bytes < little(join));
 }
 
 static int add_sequence(tarn_cx *cx, tn_chunk_join *join, bool *taken)

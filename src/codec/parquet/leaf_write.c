@@ -666,13 +666,16 @@ done:
     return rc;
 }
 
-/* Whether `plain` is `count` values by PLAIN, to the last byte. */
-static bool plain_holds(const tn_chunk_writer *w, tn_str plain, int64_t count)
+/* How many bytes `count` values take at the front of `plain`; false when there are fewer. Readers
+ * pass over what follows, so that it need not be empty. */
+static bool measure_plain(const tn_chunk_writer *w, tn_str plain, int64_t count, size_t *bytes)
 {
     size_t at = 0;
 
-    if (w->leaf->physical != TN_BYTE_ARRAY)
-        return plain.len / w->width == (uint64_t)count && plain.len % w->width == 0;
+    if (w->leaf->physical != TN_BYTE_ARRAY) {
+        *bytes = (size_t)count * w->width;
+        return plain.len / w->width >= (uint64_t)count;
+    }
     for (int64_t i = 0; i < count; i++) {
         uint32_t len;
 
@@ -684,21 +687,23 @@ static bool plain_holds(const tn_chunk_writer *w, tn_str plain, int64_t count)
             return false;
         at += len;
     }
-    return at == plain.len;
+    *bytes = at;
+    return true;
 }
 
 int tn_chunk_writer_add_plain(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *batch,
                               tn_str plain)
 {
     span all = {.entries = batch->entries, .values = batch->values.count, .rows = batch->rows};
+    size_t bytes;
     int rc = TARN_OK;
 
     assert(!w->dictionary && w->leaf->physical != TN_BOOLEAN && w->width != 0);
-    if (!plain_holds(w, plain, all.values))
-        TN_FAIL(TARN_E_CORRUPT, "%zu bytes are not %lld plain values", plain.len,
+    if (!measure_plain(w, plain, all.values, &bytes))
+        TN_FAIL(TARN_E_CORRUPT, "%zu bytes do not hold %lld plain values", plain.len,
                 (long long)all.values);
     w->ready = true; /* values that nobody looked at are in no filter */
-    tn_buf_str(&w->page.plain, plain);
+    tn_buf_add(&w->page.plain, plain.ptr, bytes);
     TN_TRY(tn_buf_check(cx, &w->page.plain));
     TN_TRY(add_levels(cx, w, batch, &all));
     if (page_full(w))

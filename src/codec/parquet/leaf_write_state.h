@@ -108,7 +108,7 @@ int tn_chunk_writer_add_indexed(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_
 int tn_chunk_writer_add_loose(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page,
                               uint32_t used);
 /* Whole rows, few enough for one page, whose values are given by PLAIN as a page has them. CORRUPT
- * when these are not batch->values.count values. Not for booleans; rows do not go by `dict` now. */
+ * when these are fewer than batch->values.count values; what follows those is passed over. Not for booleans; rows do not go by `dict` now. */
 int tn_chunk_writer_add_plain(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *batch,
                               tn_str plain);
 /* CRC-32 of bytes that stand one after the other. */
