@@ -279,9 +279,28 @@ static int prepare_remap(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *b
     return TARN_OK;
 }
 
+/* Indices into the incoming dictionary as far as the table knows them all: a value that is new, or
+ * an index past the dictionary, leaves them to the slow way. */
+static bool remap_known(const uint32_t *table, uint32_t count, const uint32_t *from, size_t n,
+                        uint32_t *into)
+{
+    uint32_t most = 0, missing = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = from[i] > most ? from[i] : most;
+    if (most >= count)
+        return n == 0;
+    for (size_t i = 0; i < n; i++) {
+        into[i] = table[from[i]];
+        missing |= into[i] == UINT32_MAX;
+    }
+    return !missing;
+}
+
 static int remap_indices(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *batch,
                          const span *at, uint32_t *into, size_t *done_out)
 {
+    const uint32_t *incoming = batch->indices + at->value;
     const uint8_t *values = batch->dictionary.data;
     uint32_t *table;
     size_t i, one;
@@ -289,8 +308,12 @@ static int remap_indices(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *b
 
     TN_TRY(prepare_remap(cx, w, batch));
     table = (uint32_t *)(void *)w->remap.data;
+    *done_out = (size_t)at->values;
+    if (batch->dictionary.count <= UINT32_MAX &&
+        remap_known(table, (uint32_t)batch->dictionary.count, incoming, *done_out, into))
+        goto done;
     for (i = 0; i < (size_t)at->values; i++) {
-        uint32_t from = batch->indices[at->value + (int64_t)i];
+        uint32_t from = incoming[i];
 
         if (from >= batch->dictionary.count)
             TN_FAIL(TARN_E_INVALID, "column %.*s: index %u is past the dictionary of %lld values",
@@ -354,6 +377,32 @@ static void add_hashes(tn_chunk_writer *w, const tn_leaf_batch *batch, const spa
     }
 }
 
+#define GATHER(n)                                                                                  \
+    case n:                                                                                        \
+        for (size_t i = 0; i < count; i++)                                                         \
+            memcpy(to + i * (n), values + (size_t)indices[i] * (n), n);                            \
+        break
+
+/* Values of a fixed width by index; sticky through the buffer. */
+static void gather(tn_buf *out, const uint8_t *values, const uint32_t *indices, size_t count,
+                   size_t width)
+{
+    uint8_t *to = tn_buf_extend(out, count * width);
+
+    if (to == NULL)
+        return;
+    switch (width) {
+        GATHER(4);
+        GATHER(8);
+        GATHER(12);
+        GATHER(16);
+    default:
+        for (size_t i = 0; i < count; i++)
+            memcpy(to + i * width, values + (size_t)indices[i] * width, width);
+    }
+}
+#undef GATHER
+
 static int add_plain(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *batch, const span *at)
 {
     tn_buf *out = &w->page.plain;
@@ -377,9 +426,8 @@ static int add_plain(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *batch
             tn_buf_add(out, view->ptr, view->len);
         }
     } else if (batch->indices != NULL) {
-        tn_buf_reserve(out, (size_t)at->values * w->width);
-        for (int64_t i = at->value; i < at->value + at->values; i++)
-            tn_buf_add(out, value_at(w, batch, i), w->width);
+        gather(out, batch->dictionary.data, batch->indices + at->value, (size_t)at->values,
+               w->width);
     } else if (at->values > 0) {
         tn_buf_add(out, value_at(w, batch, at->value), (size_t)at->values * w->width);
     }

@@ -64,36 +64,43 @@ done:
     return rc;
 }
 
-/* The distinct values that the pending indices use, into `scratch` or `views`. */
+/* The distinct values that the pending indices use, in order of first use, into `scratch` or
+ * `views`. Work follows the page, not the dictionary, which may be much longer. */
 static int used_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *out)
 {
     const uint32_t *indices = (const uint32_t *)(const void *)w->page.indices.data;
+    size_t width = w->dict.views ? sizeof(tn_view) : w->dict.width;
+    size_t most = (size_t)w->page.values < w->dict.count ? (size_t)w->page.values : w->dict.count;
     tn_buf *to = w->dict.views ? &w->views : &w->scratch;
-    int64_t count = 0;
-    uint8_t *used;
+    uint8_t *used, *at;
     int rc = TARN_OK;
 
     tn_buf_reset(&w->body);
     used = tn_buf_extend(&w->body, w->dict.count);
     TN_TRY(tn_buf_check(cx, &w->body));
     memset(used, 0, w->dict.count);
-    for (int64_t i = 0; i < w->page.values; i++)
-        used[indices[i]] = 1;
     tn_buf_reset(to);
-    for (uint32_t i = 0; i < w->dict.count; i++) {
-        if (!used[i])
-            continue;
-        if (w->dict.views) {
-            tn_view view = tn_dict_view(&w->dict, i);
-
-            tn_buf_add(to, &view, sizeof view);
-        } else {
-            tn_buf_add(to, w->dict.plain.data + i * w->dict.width, w->dict.width);
-        }
-        count++;
-    }
+    at = tn_buf_extend(to, most * width);
     TN_TRY(tn_buf_check(cx, to));
-    *out = (tn_values){to->data, count};
+    for (int64_t i = 0; i < w->page.values; i++) {
+        uint32_t index = indices[i];
+
+        if (used[index])
+            continue;
+        used[index] = 1;
+        if (w->dict.views) {
+            tn_view view = tn_dict_view(&w->dict, index);
+
+            memcpy(at, &view, sizeof view);
+        } else if (width == 8) {
+            memcpy(at, w->dict.plain.data + (size_t)index * 8, 8);
+        } else {
+            memcpy(at, w->dict.plain.data + index * width, width);
+        }
+        at += width;
+    }
+    to->len = (size_t)(at - to->data);
+    *out = (tn_values){to->data, (int64_t)(to->len / width)};
 done:
     return rc;
 }
@@ -216,15 +223,23 @@ done:
 }
 
 /* Bytes of byte array data without lengths. */
-static int64_t unencoded_bytes(const tn_chunk_writer *w)
+static int64_t unencoded_bytes(tn_chunk_writer *w)
 {
     const uint32_t *indices = (const uint32_t *)(const void *)w->page.indices.data;
+    uint32_t *len;
     int64_t total = 0;
 
     if (!w->dictionary)
         return (int64_t)w->page.plain.len - 4 * w->page.values;
+    /* One look at each value of the dictionary, unless the page is shorter. */
+    tn_buf_reset(&w->scratch);
+    len = w->page.values > w->dict.count
+              ? (uint32_t *)(void *)tn_buf_extend(&w->scratch, w->dict.count * sizeof *len)
+              : NULL;
+    for (uint32_t i = 0; len != NULL && i < w->dict.count; i++)
+        len[i] = tn_dict_view(&w->dict, i).len;
     for (int64_t i = 0; i < w->page.values; i++)
-        total += tn_dict_view(&w->dict, indices[i]).len;
+        total += len != NULL ? len[indices[i]] : tn_dict_view(&w->dict, indices[i]).len;
     return total;
 }
 
