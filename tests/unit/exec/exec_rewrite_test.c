@@ -109,13 +109,12 @@ static void test_exec_rewrite__every_golden_file_doubles(void **state)
     }
 }
 
-static void test_exec_rewrite__fails_with_a_text_at_every_store_call(void **state)
+static void sweep(const char *name)
 {
-    job j = job_open("nested_index_v2.parquet", NULL);
+    job j = job_open(name, NULL);
     uint64_t n = 1;
     bool failed = true;
 
-    (void)state;
     for (; failed; n++) {
         tn_fault_plan fault = {.fail_at = n};
         tn_arena arena = {0};
@@ -141,6 +140,93 @@ static void test_exec_rewrite__fails_with_a_text_at_every_store_call(void **stat
         check_done(&j, &result);
     }
     job_close(&j);
+}
+
+static void test_exec_rewrite__fails_with_a_text_at_every_store_call(void **state)
+{
+    (void)state;
+    sweep("nested_index_v2.parquet");
+    sweep("flat_dictionary_v1_snappy.parquet");
+    sweep("flat_plain_v1.parquet");
+}
+
+/* What was done to a leaf in all, chunk by chunk. */
+static uint64_t chunks_of(const tn_leaf_done *done, int from)
+{
+    uint64_t sum = 0;
+
+    for (int way = from; way < TN_WAY_COUNT; way++)
+        sum += done->chunks[way];
+    return sum;
+}
+
+/* The same rows whether chunks are joined or values encoded; and each chunk counts once. */
+static void test_exec_rewrite__joined_rows_are_the_decoded_ones(void **state)
+{
+    static const char *const names[] = {"dictionary_fallback.parquet",
+                                        "flat_codecs.parquet",
+                                        "flat_delta_v2_zstd.parquet",
+                                        "flat_dictionary_v1_snappy.parquet",
+                                        "flat_plain_v1.parquet",
+                                        "flat_split_v1.parquet",
+                                        "flat_index_v1_groups.parquet",
+                                        "int96.parquet",
+                                        "nested_dictionary_v2_zstd.parquet",
+                                        "nested_index_v2.parquet"};
+    uint64_t joined = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        job j = job_open(names[i], NULL);
+        tn_task_rewrite *task = &j.plan.tasks[0].rewrite;
+        uint64_t groups = 0;
+        tn_result first, second;
+
+        for (size_t g = 0; g < task->group_count; g++)
+            groups += task->groups[g].segment_count;
+        assert_ok(j.cx,
+                  tn_exec_task(j.cx, j.store, &j.plan.tasks[0], NULL, NULL, &j.arena, &first));
+        check_done(&j, &first);
+        assert_int_equal(first.leaf_count, task->leaf_count);
+        for (size_t l = 0; l < task->leaf_count; l++) {
+            assert_int_equal(task->intents[l].way, TN_WAY_COPY);
+            assert_int_equal(chunks_of(&first.leaves[l], 0), groups);
+            joined += groups - first.leaves[l].chunks[TN_WAY_ENCODE];
+            task->intents[l].way = TN_WAY_ENCODE;
+            task->intents[l].why = TN_STR("the test asks for it");
+        }
+        assert_ok(j.cx,
+                  tn_exec_task(j.cx, j.store, &j.plan.tasks[0], NULL, NULL, &j.arena, &second));
+        check_done(&j, &second);
+        assert_true(first.hash_out == second.hash_out);
+        for (size_t l = 0; l < task->leaf_count; l++) {
+            assert_int_equal(second.leaves[l].chunks[TN_WAY_ENCODE], groups);
+            assert_int_equal(chunks_of(&second.leaves[l], 0), groups);
+            assert_true(tn_str_is(second.leaves[l].why[TN_WAY_ENCODE], "the test asks for it"));
+        }
+        job_close(&j);
+    }
+    assert_true(joined > 0);
+}
+
+/* A plan that allows no copy gets none: exec goes towards encoding alone. */
+static void test_exec_rewrite__no_way_cheaper_than_intended_is_taken(void **state)
+{
+    (void)state;
+    for (int way = 0; way < TN_WAY_COUNT; way++) {
+        job j = job_open("flat_plain_v1.parquet", NULL);
+        tn_task_rewrite *task = &j.plan.tasks[0].rewrite;
+        tn_result result;
+
+        for (size_t l = 0; l < task->leaf_count; l++)
+            task->intents[l].way = way;
+        assert_ok(j.cx,
+                  tn_exec_task(j.cx, j.store, &j.plan.tasks[0], NULL, NULL, &j.arena, &result));
+        check_done(&j, &result);
+        for (size_t l = 0; l < task->leaf_count; l++)
+            assert_int_equal(chunks_of(&result.leaves[l], way), chunks_of(&result.leaves[l], 0));
+        job_close(&j);
+    }
 }
 
 static void test_exec_rewrite__a_changed_input_is_a_conflict(void **state)
