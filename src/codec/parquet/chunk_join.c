@@ -141,6 +141,24 @@ done:
     return rc;
 }
 
+/* Pages by dictionary stand before all others, as every writer makes them: the vectorized reader of
+ * Spark 3.5 takes rows of a plain page for indices where a page by dictionary comes later in the
+ * same batch, and in repeated columns, whose batches may hold more values than rows, writes past an
+ * array. A flat page of nulls alone does not count, nobody looks into it. */
+static bool past_dictionary(const tn_chunk_join *join)
+{
+    const tn_chunk_writer *w = join->writer;
+    const tn_written_page *notes = (const tn_written_page *)(const void *)w->notes.data;
+    size_t pages = tn_write_page_count(w);
+
+    if (w->page.entries > 0 && !w->dictionary)
+        return true;
+    while (pages > 0 && notes[pages - 1].null_page && join->leaf->max_rep == 0)
+        pages--;
+    return pages > 0 && notes[pages - 1].encoding != TN_ENC_RLE_DICTIONARY &&
+           notes[pages - 1].encoding != TN_ENC_PLAIN_DICTIONARY;
+}
+
 /* The writer has found that a dictionary does not pay. */
 static void see_given_up(tn_chunk_join *join)
 {
@@ -178,7 +196,7 @@ static int encode_part(tarn_cx *cx, tn_chunk_join *join, const char *why)
     int rc = TARN_OK;
 
     /* A dictionary that stands, or that may still come, goes on. */
-    if (!join->writer->dictionary || join->closed)
+    if (!join->writer->dictionary || join->closed || past_dictionary(join))
         TN_TRY(turn(cx, join, BY_VALUE));
     TN_TRY(tn_leaf_reader_open(cx, part->file, part->group, part->leaf, part->source, &options,
                                &reader));
@@ -341,7 +359,7 @@ static int add_pages(tarn_cx *cx, tn_chunk_join *join, const char **why)
         if (!tiny)
             TN_TRY(tn_chunk_writer_flush(cx, join->writer));
         see_given_up(join);
-        if (allowed(join, TN_JOIN_REMAP))
+        if (allowed(join, TN_JOIN_REMAP) && !past_dictionary(join))
             TN_TRY(tn_join_map(cx, join, &mapped));
         if (!mapped)
             TN_TRY(tn_join_dictionary(cx, join));
@@ -350,7 +368,7 @@ static int add_pages(tarn_cx *cx, tn_chunk_join *join, const char **why)
     }
     for (size_t i = 0; i < join->page_count; i++) {
         if (tn_join_page_at(join, i)->coded)
-            TN_TRY(add_coded(cx, join, i, mapped, tiny));
+            TN_TRY(add_coded(cx, join, i, mapped && !past_dictionary(join), tiny));
         else
             TN_TRY(add_other(cx, join, i, tiny));
     }
@@ -415,7 +433,7 @@ int tn_chunk_join_add_batch(tarn_cx *cx, tn_chunk_join *join, const tn_leaf_batc
     uint64_t before = tn_chunk_writer_bytes(join->writer), after;
     int rc = TARN_OK;
 
-    if (!join->writer->dictionary)
+    if (!join->writer->dictionary || past_dictionary(join))
         TN_TRY(turn(cx, join, BY_VALUE));
     if (!join->in_batches)
         join->writer->remap_id = 0; /* the ids of batches are the caller's own */
