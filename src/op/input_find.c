@@ -399,6 +399,10 @@ static int find_path(tarn_cx *cx, finding *f, const char *typed)
                 typed);
     } else {
         TN_TRY(rc);
+        if (stat.kind == TN_ENTRY_OTHER)
+            TN_FAIL(TARN_E_INVALID,
+                    "%s: is a pipe, a socket or a device; give it as standard input: tarn … - < %s",
+                    typed, typed);
         TN_TRY(add_hit(cx, f, path, &stat));
     }
     TN_TRY(add_hits(cx, f));

@@ -25,7 +25,7 @@
 
 #define SAMPLE_BYTES_USUAL (4u << 20)
 #define BATCH_ROWS_USUAL   65536
-#define PIECE_BYTES        (1u << 20)
+#define PIECE_BYTES        (4u << 20)
 #define PIECE_BYTES_MIN    (64u << 10)
 
 struct tn_ndjson_read {

@@ -1,4 +1,5 @@
 /* Inputs of many kinds as one stream: globs, directories, joined schemas, filters, rejects. */
+#include "unit/alloc.h"
 #include "unit/temp_dir.h"
 
 #include <sys/stat.h>
@@ -70,12 +71,13 @@ static int read_stream(tarn_cx *cx, struct ArrowArrayStream *stream, reading *r)
     tn_ndjson_writer *writer = NULL;
     int rc = TARN_OK;
 
-    assert_int_equal(stream->get_schema(stream, &schema), 0);
+    if (stream->get_schema(stream, &schema) != 0)
+        TN_TRY(tarn_cx_status(cx));
     for (int64_t i = 0; i < schema.n_children; i++) {
         tn_buf_print(&r->schema, "%s%s ", i > 0 ? ", " : "", schema.children[i]->name);
         tn_type_print(&r->schema, schema.children[i]);
     }
-    assert_ok(cx, tn_ndjson_writer_open(cx, &schema, &writer));
+    TN_TRY(tn_ndjson_writer_open(cx, &schema, &writer));
     for (;;) {
         if (stream->get_next(stream, &batch) != 0) {
             rc = tarn_cx_status(cx);
@@ -86,10 +88,12 @@ static int read_stream(tarn_cx *cx, struct ArrowArrayStream *stream, reading *r)
         if (batch.release == NULL)
             break;
         assert_true(batch.length > 0);
-        assert_ok(cx, tn_array_check(cx, &schema, &batch));
-        assert_ok(cx, tn_ndjson_writer_rows(cx, writer, &batch, 0, batch.length, &r->rows));
+        TN_TRY(tn_array_check(cx, &schema, &batch));
+        TN_TRY(tn_ndjson_writer_rows(cx, writer, &batch, 0, batch.length, &r->rows));
         tn_array_release(&batch);
     }
+done:
+    tn_array_release(&batch);
     tn_ndjson_writer_close(writer);
     tn_field_release(&schema);
     return rc;
@@ -232,6 +236,16 @@ static void test_input__globs(void **state)
         reading r;
 
         assert_fails(cx, wrong[i].status, wrong[i].text, read_inputs(cx, wrong[i].paths, NULL, &r));
+        reading_clear(&r);
+    }
+    {
+        char path[4096];
+        reading r;
+
+        snprintf(path, sizeof path, "%s/pipe", dir);
+        assert_int_equal(mkfifo(path, 0600), 0);
+        assert_fails(cx, TARN_E_INVALID, "give it as standard input",
+                     read_inputs(cx, "pipe", NULL, &r));
         reading_clear(&r);
     }
     temp_dir_remove(dir);
@@ -381,6 +395,34 @@ static void test_input__standard_input(void **state)
     assert_string_equal((char *)r.rows.data,
                         "{\"x\":1,\"y\":\"2\"}\n{\"x\":null,\"y\":\"b\"}\n{\"x\":3,\"y\":null}\n");
     reading_clear(&r);
+    temp_dir_remove(dir);
+    tarn_cx_close(cx);
+}
+
+static void test_input__allocations_fail(void **state)
+{
+    /* Only the calling thread is watched. */
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+    tn_input_options options = {.where = "id > 0"};
+    size_t total = 0, step;
+
+    (void)state;
+    temp_dir_make(dir, sizeof dir);
+    put("1.ndjson", "{\"id\":1,\"s\":{\"a\":\"x\"}}\n{\"id\":0}\n");
+    put("2.csv", "id,v\n4,5\n");
+    put_parquet(cx, "3.parquet", "{\"id\":6}\n");
+    for (size_t n = 0; n <= total; n += n == 0 ? 1 : step) {
+        reading r;
+        int rc;
+
+        alloc_watch(n);
+        rc = read_inputs(cx, "*", &options, &r);
+        step = alloc_unwatch();
+        total = n == 0 ? step : total;
+        step = 1 + total / 400;
+        assert_true(rc == TARN_OK || (n != 0 && rc == TARN_E_NOMEM));
+        reading_clear(&r);
+    }
     temp_dir_remove(dir);
     tarn_cx_close(cx);
 }
