@@ -41,6 +41,7 @@ typedef struct tarn_read_options {
     const char *partition_types; /* "dt=date,hour=int"; NULL: by their values */
     bool skip_crc;               /* do not verify page checksums */
     bool int96_micros;           /* INT96 times in microseconds: for years far from today */
+    bool int96_utc;              /* INT96 times are in UTC, as Spark means them */
     bool skip_damaged;           /* leave files out that cannot be read, with a warning */
     /* Called on the caller's thread; NULL: warnings are lost. */
     void (*warn)(void *arg, const char *text);

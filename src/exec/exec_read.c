@@ -40,14 +40,14 @@ struct tn_exec_read {
 };
 
 /* All columns of a file, as its scans give them. */
-static int schema_of(tarn_cx *cx, const tn_parquet *file, bool int96_micros,
-                     struct ArrowSchema *out)
+static int schema_of(tarn_cx *cx, const tn_parquet *file, unsigned int96, struct ArrowSchema *out)
 {
-    tn_parquet_scan_options options = {.int96_micros = true};
+    tn_parquet_scan_options options = {.int96_micros = (int96 & TN_INT96_MICROS) != 0,
+                                       .int96_utc = (int96 & TN_INT96_UTC) != 0};
     tn_parquet_scan *scan = NULL;
     int rc = TARN_OK;
 
-    if (!int96_micros)
+    if (int96 == 0)
         return tn_arrow_schema_of(cx, file, NULL, 0, out);
     TN_TRY(tn_parquet_scan_open(cx, file, &options, &scan));
     TN_TRY(tn_parquet_scan_schema(cx, scan, out));
@@ -56,14 +56,14 @@ done:
     return rc;
 }
 
-int tn_exec_read_schema(tarn_cx *cx, tn_store *store, tn_str path, bool int96_micros,
+int tn_exec_read_schema(tarn_cx *cx, tn_store *store, tn_str path, unsigned int96,
                         struct ArrowSchema *out)
 {
     tn_parquet file = {0};
     int rc = TARN_OK;
 
     TN_TRY(tn_parquet_open(cx, store, path, &file));
-    TN_TRY(schema_of(cx, &file, int96_micros, out));
+    TN_TRY(schema_of(cx, &file, int96, out));
 done:
     tn_parquet_close(&file);
     return rc;
@@ -141,6 +141,7 @@ static int open_scan(tarn_cx *cx, tn_exec_read *r, const tn_prune *prune)
                                        .column_count = r->column_count,
                                        .skip_crc = r->task->skip_crc,
                                        .int96_micros = r->task->int96_micros,
+                                       .int96_utc = r->task->int96_utc,
                                        .batch_rows = r->task->batch_rows};
     int rc = TARN_OK;
 
@@ -163,7 +164,10 @@ static int start(tarn_cx *cx, tn_exec_read *r)
     bool pruned = false;
     int rc = TARN_OK;
 
-    TN_TRY(schema_of(cx, &r->file, r->task->int96_micros, &file));
+    TN_TRY(schema_of(cx, &r->file,
+                     (r->task->int96_micros ? TN_INT96_MICROS : 0) |
+                         (r->task->int96_utc ? TN_INT96_UTC : 0),
+                     &file));
     TN_TRY(find_origins(cx, r, &file));
     TN_TRY(tn_read_calendar_init(cx, &r->file, &r->arena, &r->calendar));
     r->counts = (tn_scan_counts){.files = 1,

@@ -9,8 +9,12 @@
 
 typedef struct tn_exec_read tn_exec_read;
 
+/* How times stored as INT96, which say nothing of a zone, are read; without a flag in nanoseconds.
+ */
+enum tn_int96_flags { TN_INT96_MICROS = 1, TN_INT96_UTC = 2 };
+
 /* The Arrow schema of a file's rows, which is the caller's to release. */
-int tn_exec_read_schema(tarn_cx *cx, tn_store *store, tn_str path, bool int96_micros,
+int tn_exec_read_schema(tarn_cx *cx, tn_store *store, tn_str path, unsigned int96,
                         struct ArrowSchema *out);
 /* The task is borrowed until close. */
 int tn_exec_read_open(tarn_cx *cx, tn_store *store, const tn_scan_task *task, tn_exec_read **out);

@@ -76,6 +76,7 @@ static int open_parquet(tarn_cx *cx, input *in, const tn_input_file *file,
                                  .column_count = column_count,
                                  .where = where,
                                  .int96_micros = in->options.int96_micros,
+                                 .int96_utc = in->options.int96_utc,
                                  .warn = in->options.text.warn,
                                  .arg = in->options.text.warn_arg};
     tn_str path = file->path;

@@ -16,7 +16,7 @@ typedef struct tn_input_options {
     const char *where;          /* as of `read`; NULL: every row */
     const char *const *columns; /* as of `read`; NULL: all */
     size_t column_count;
-    bool int96_micros;
+    bool int96_micros, int96_utc;
 } tn_input_options;
 
 /* Opens them and unifies their schemas (batch/unify.h): the stream's schema holds all columns, and

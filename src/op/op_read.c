@@ -19,6 +19,7 @@ typedef struct opening {
     const tarn_read_options *options;
     const tn_predicate *where; /* NULL: every row */
     struct ArrowSchema all;    /* every column there is */
+    bool int96_utc;
 } opening;
 
 void tn_read_close(tn_read *read)
@@ -223,14 +224,18 @@ done:
     return rc;
 }
 
+static unsigned int96_of(const opening *o)
+{
+    return (o->options->int96_micros ? TN_INT96_MICROS : 0) | (o->int96_utc ? TN_INT96_UTC : 0);
+}
+
 /* Finds the two files to name: the conflict is between the new one and some earlier one. */
 static int name_conflict(tarn_cx *cx, opening *o, const shapes *s, size_t at,
                          const struct ArrowSchema *next)
 {
     for (size_t i = 0; i < at; i++) {
         struct ArrowSchema earlier = {0}, both = {0};
-        int rc = tn_exec_read_schema(cx, o->read->store, s->files[i], o->options->int96_micros,
-                                     &earlier);
+        int rc = tn_exec_read_schema(cx, o->read->store, s->files[i], int96_of(o), &earlier);
 
         if (rc == TARN_OK)
             rc = tn_unify_fields(cx, &earlier, s->files[i], next, s->files[at], &both);
@@ -242,15 +247,14 @@ static int name_conflict(tarn_cx *cx, opening *o, const shapes *s, size_t at,
     return TARN_E_UNSUPPORTED;
 }
 
-static int unify_files(tarn_cx *cx, opening *o, const shapes *s, struct ArrowSchema *out)
+static int unify_shapes(tarn_cx *cx, opening *o, const shapes *s, struct ArrowSchema *out)
 {
     struct ArrowSchema all = {0}, next = {0}, both = {0};
     int rc = TARN_OK;
 
-    TN_TRY(tn_exec_read_schema(cx, o->read->store, s->files[0], o->options->int96_micros, &all));
+    TN_TRY(tn_exec_read_schema(cx, o->read->store, s->files[0], int96_of(o), &all));
     for (size_t i = 1; i < s->count; i++) {
-        TN_TRY(
-            tn_exec_read_schema(cx, o->read->store, s->files[i], o->options->int96_micros, &next));
+        TN_TRY(tn_exec_read_schema(cx, o->read->store, s->files[i], int96_of(o), &next));
         rc = tn_unify_fields(cx, &all, s->files[0], &next, s->files[i], &both);
         if (rc == TARN_E_UNSUPPORTED)
             rc = name_conflict(cx, o, s, i, &next);
@@ -265,6 +269,24 @@ done:
     tn_field_release(&next);
     tn_field_release(&both);
     return rc;
+}
+
+/* A directory that Spark wrote with its old default, and others went on with, has the same times as
+ * INT96 and in UTC: then the old ones are meant so, too. */
+static int unify_files(tarn_cx *cx, opening *o, const shapes *s, struct ArrowSchema *out)
+{
+    bool utc = o->int96_utc;
+    int rc = unify_shapes(cx, o, s, out);
+
+    if (rc != TARN_E_UNSUPPORTED || utc)
+        return rc;
+    o->int96_utc = true;
+    if (unify_shapes(cx, o, s, out) == TARN_OK) {
+        tn_cx_forget(cx);
+        return TARN_OK;
+    }
+    o->int96_utc = false; /* it is something else, and to be told as it is */
+    return unify_shapes(cx, o, s, out);
 }
 
 static bool is_partition_column(const tn_read *read, const char *name)
@@ -333,7 +355,7 @@ static int load_file(tarn_cx *cx, opening *o, const tn_stat *stat)
     read->files[0] = (tn_read_file){
         .path = read->root, .partition = -1, .bytes = stat->size_bytes * 4, .rows = -1};
     read->file_count = 1;
-    TN_TRY(tn_exec_read_schema(cx, read->store, read->root, o->options->int96_micros, &o->all));
+    TN_TRY(tn_exec_read_schema(cx, read->store, read->root, int96_of(o), &o->all));
 done:
     return rc;
 }
@@ -384,6 +406,7 @@ int tarn_read_open(tarn_cx *cx, const char *path, const tarn_read_options *optio
     int rc = TARN_OK;
 
     assert(path != NULL && out != NULL);
+    o.int96_utc = o.options->int96_utc;
     if (read == NULL)
         return TARN_E_NOMEM;
     read->cx = cx;
@@ -405,6 +428,7 @@ int tarn_read_open(tarn_cx *cx, const char *path, const tarn_read_options *optio
     tn_field_move(&o.all, &read->all);
     read->task.skip_crc = o.options->skip_crc;
     read->task.int96_micros = o.options->int96_micros;
+    read->task.int96_utc = o.int96_utc;
     TN_TRY(tn_read_stream(cx, read, out));
     read = NULL;
 done:

@@ -25,7 +25,7 @@ typedef struct tn_scan_task {
     const struct ArrowSchema *partition_schema;
     const struct ArrowArray *partition_values;
     int64_t partition; /* the row of this file */
-    bool skip_crc, int96_micros;
+    bool skip_crc, int96_micros, int96_utc;
     int64_t batch_rows; /* 0: the scan's default */
 } tn_scan_task;
 

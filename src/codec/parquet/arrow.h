@@ -30,6 +30,7 @@ typedef struct tn_parquet_scan_options {
     size_t range_count;
     bool skip_crc;
     bool int96_micros;  /* INT96 as timestamp[us], which holds years that timestamp[ns] cannot */
+    bool int96_utc;     /* INT96 as adjusted to UTC, as Spark means it */
     int64_t batch_rows; /* 0: 65,536; batches of wide rows hold fewer, so that they stay near 32 MiB
                          */
 } tn_parquet_scan_options;

@@ -173,6 +173,8 @@ static leaf_type type_of_leaf(const builder *b, const tn_leaf *leaf)
     case TN_INT64:
         return int64_type(&meaning);
     case TN_INT96:
+        if (b->options->int96_utc)
+            return typed(TN_CONVERT_INT96, b->options->int96_micros ? "tsu:UTC" : "tsn:UTC");
         return typed(TN_CONVERT_INT96, b->options->int96_micros ? "tsu:" : "tsn:");
     case TN_FLOAT:
         return typed(TN_CONVERT_COPY, "f");

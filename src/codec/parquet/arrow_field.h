@@ -51,6 +51,7 @@ typedef struct tn_arrow_field_options {
     const uint32_t *columns; /* indices of the root's children, in the order wanted; NULL: all */
     size_t column_count;
     bool int96_micros; /* INT96 as timestamp[us], which reaches further than [ns] */
+    bool int96_utc;    /* INT96 as adjusted to UTC, as Spark means it */
 } tn_arrow_field_options;
 
 /* The tree of the chosen columns, below a struct; it lives in the arena. INVALID for a column that

@@ -213,6 +213,7 @@ int tn_parquet_scan_open(tarn_cx *cx, const tn_parquet *file,
     fields.columns = options->columns;
     fields.column_count = options->column_count;
     fields.int96_micros = options->int96_micros;
+    fields.int96_utc = options->int96_utc;
     TN_TRY(tn_arrow_field_build(cx, file, &fields, &scan->arena, &scan->root));
     TN_TRY(make_segments(cx, scan, options));
     TN_TRY(make_lanes(cx, scan));
