@@ -13,6 +13,7 @@ extern const struct cmd cmd_merge;
 extern const struct cmd cmd_read;
 extern const struct cmd cmd_show;
 extern const struct cmd cmd_splits;
+extern const struct cmd cmd_write;
 
 /* clang-format off: one a line, so that lines do not meet. */
 const struct cmd *const cmd_table[] = {
@@ -20,6 +21,7 @@ const struct cmd *const cmd_table[] = {
     &cmd_merge,
     &cmd_read,
     &cmd_show,
+    &cmd_write,
     &cmd_splits,
     &cmd_exec,
     &cmd_commit,
@@ -32,7 +34,7 @@ const struct cmd *const cmd_table[] = {
 
 /* Refused by name until their version. */
 const char *const cmd_later[] = {
-    "create",  "write",     "timeline", "instant", "files", "schema",  "report",
+    "create",  "timeline",  "instant", "files", "schema",  "report",
     "serve",   "compact",  "cluster", "clean", "archive", "rollback",
     "restore", "savepoint", "repair",   "upgrade", NULL,
 };

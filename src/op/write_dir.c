@@ -13,7 +13,6 @@
 void tn_write_dir_clear(tn_write_dir *dir)
 {
     tn_field_release(&dir->schema);
-    free(dir->instants);
     tn_dir_clear(&dir->dir);
     *dir = (tn_write_dir){0};
 }
@@ -64,10 +63,9 @@ static bool names_directory(const tarn_write_options *options, const char *colum
     return false;
 }
 
-/* The columns of the file `whole` but those that name directories. In `nanos`, which is the same
- * file read in another way, times of INT96 are in nanoseconds: so they are known. */
-static int take_columns(tarn_cx *cx, const tarn_write_options *options, struct ArrowSchema *whole,
-                        const struct ArrowSchema *nanos, tn_write_dir *out)
+/* The columns of a file but those that name directories. */
+static int take_columns(tarn_cx *cx, const tarn_write_options *options,
+                        const struct ArrowSchema *whole, tn_write_dir *out)
 {
     size_t count = 0;
     int64_t n = 0;
@@ -75,25 +73,10 @@ static int take_columns(tarn_cx *cx, const tarn_write_options *options, struct A
 
     for (int64_t i = 0; i < whole->n_children; i++)
         count += !names_directory(options, whole->children[i]->name);
-    out->instants = tn_calloc(cx, count + 1, sizeof *out->instants);
-    if (out->instants == NULL)
-        return TARN_E_NOMEM;
     TN_TRY(tn_field_init(cx, &out->schema, "+s", TN_STR(""), false, count));
-    for (int64_t i = 0; i < whole->n_children; i++) {
-        struct ArrowSchema *column = whole->children[i];
-
-        if (names_directory(options, column->name))
-            continue;
-        if (strcmp(column->format, "tsu:") == 0 &&
-            strcmp(nanos->children[i]->format, "tsn:") == 0) {
-            out->instants[n] = true;
-            TN_TRY(tn_field_init(cx, out->schema.children[n], "tsu:UTC", tn_str_of(column->name),
-                                 tn_field_nullable(column), 0));
-        } else {
-            TN_TRY(tn_field_copy(cx, column, out->schema.children[n]));
-        }
-        n++;
-    }
+    for (int64_t i = 0; i < whole->n_children; i++)
+        if (!names_directory(options, whole->children[i]->name))
+            TN_TRY(tn_field_copy(cx, whole->children[i], out->schema.children[n++]));
     out->has_schema = true;
 done:
     return rc;
@@ -102,21 +85,16 @@ done:
 static int read_columns(tarn_cx *cx, tn_store *store, const newest *file,
                         const tarn_write_options *options, tn_write_dir *out)
 {
-    struct ArrowSchema micros = {0}, nanos = {0};
+    struct ArrowSchema whole = {0};
     tn_arena arena = {0};
     tn_str path;
     int rc = TARN_OK;
 
     TN_TRY(tn_path_join(cx, &arena, file->partition->directory, file->file->name, &path));
-    TN_TRY(tn_exec_read_schema(cx, store, path, true, &micros));
-    TN_TRY(tn_exec_read_schema(cx, store, path, false, &nanos));
-    if (micros.n_children != nanos.n_children)
-        TN_FAIL(TARN_E_CONFLICT, "%.*s changed while it was looked at; try again",
-                TN_STR_ARG(path));
-    TN_TRY(take_columns(cx, options, &micros, &nanos, out));
+    TN_TRY(tn_exec_read_schema(cx, store, path, TN_INT96_MICROS | TN_INT96_UTC, &whole));
+    TN_TRY(take_columns(cx, options, &whole, out));
 done:
-    tn_field_release(&micros);
-    tn_field_release(&nanos);
+    tn_field_release(&whole);
     tn_arena_clear(&arena);
     return rc;
 }

@@ -128,25 +128,6 @@ static int no_fit(tarn_cx *cx, const struct ArrowSchema *from, const struct Arro
     return rc;
 }
 
-/* Times without a zone are taken as UTC: so the directory means them. */
-static int make_instants(tarn_cx *cx, struct ArrowSchema *column)
-{
-    struct ArrowSchema made = {0};
-    char format[] = "tsX:UTC";
-    tn_type type;
-    int rc = TARN_OK;
-
-    TN_TRY(tn_type_of(cx, column, &type));
-    if (type.kind != TN_TYPE_TIMESTAMP || type.dictionary || type.zone.len != 0)
-        return TARN_OK;
-    format[2] = column->format[2];
-    TN_TRY(tn_field_init(cx, &made, format, tn_str_of(column->name), tn_field_nullable(column), 0));
-    tn_field_release(column);
-    tn_field_move(&made, column);
-done:
-    return rc;
-}
-
 /* What a column that both have becomes. */
 static int fit_column(tarn_cx *cx, tn_write_fit *fit, int64_t at, struct ArrowSchema *dir_column,
                       tn_str dir_name, struct ArrowSchema *out)
@@ -187,10 +168,6 @@ static int fit_columns(tarn_cx *cx, tn_write_fit *fit, const tn_write_dir *known
     for (; n < dir->n_children; n++) {
         int64_t at = tn_unify_match(dir, n, &fit->from);
 
-        if (at >= 0 && known->instants[n]) {
-            TN_TRY(make_instants(cx, fit->from.children[at]));
-            TN_TRY(make_instants(cx, fit->near.children[at]));
-        }
         if (at >= 0) {
             TN_TRY(fit_column(cx, fit, at, dir->children[n], dir_name, fit->to.children[n]));
         } else {

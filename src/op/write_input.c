@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "op/input_find.h"
 #include "op/write_op.h"
 
 static bool lies_in(tn_str path, tn_str root)
@@ -136,5 +137,19 @@ int tn_write_input_check(tarn_cx *cx, tn_str root, const char *const *inputs, si
     *itself = all_same;
 done:
     tn_arena_clear(&arena);
+    return rc;
+}
+
+int tn_write_input_text(tarn_cx *cx, const tn_input_options *options, bool *text)
+{
+    tn_input_files files = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_input_find(cx, options, &files));
+    *text = false;
+    for (size_t i = 0; i < files.count; i++)
+        *text = *text || (!files.items[i].directory && files.items[i].format != TN_INPUT_PARQUET);
+done:
+    tn_input_files_clear(&files);
     return rc;
 }

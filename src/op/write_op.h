@@ -5,6 +5,7 @@
 #include "commit/commit_write.h"
 #include "exec/exec_input.h"
 #include "io/store.h"
+#include "op/input.h"
 #include "plan/plan_write.h"
 #include "table/dir.h"
 #include "tarn/batch.h"
@@ -27,7 +28,6 @@ typedef struct tn_write_dir {
     bool found;      /* there is one */
     bool has_schema; /* it has a data file that can be read: the newest tells what follows */
     struct ArrowSchema schema; /* columns of its files, but for those that name directories */
-    bool *instants;            /* per column: stored as INT96, so times are meant in UTC */
     uint64_t files, bytes;     /* data files */
 } tn_write_dir;
 
@@ -43,6 +43,8 @@ bool tn_write_dir_same(const tn_dir *a, const tn_dir *b);
  * overwrite; *itself says so. */
 int tn_write_input_check(tarn_cx *cx, tn_str root, const char *const *inputs, size_t count,
                          const tarn_write_options *options, bool *itself);
+/* Whether any of the inputs is, or may be, text. */
+int tn_write_input_text(tarn_cx *cx, const tn_input_options *options, bool *text);
 
 /* write_fit.c: rows of an input as rows of the directory. */
 typedef struct tn_write_fit {

@@ -111,6 +111,21 @@ def write(path, table, codec="zstd", arrow_schema=True, group_rows=0, group_byte
         raise Failure(text.value.decode(errors="replace"))
 
 
+def write_rows(directory, reader, partition_by, memory=0):
+    """Writes a reader into a partitioned directory with tarn_write_rows; gives the number of rows."""
+    stream = (ctypes.c_uint8 * 64)()
+    reader._export_to_c(ctypes.addressof(stream))
+    text = ctypes.create_string_buffer(2048)
+    rows = ctypes.c_int64()
+    names = (ctypes.c_char_p * max(1, len(partition_by)))(*map(os.fsencode, partition_by))
+    rc = library().bridge_write_rows(os.fsencode(directory), ctypes.byref(stream), names,
+                                     ctypes.c_size_t(len(partition_by)), ctypes.c_uint64(memory), ctypes.byref(rows),
+                                     text, ctypes.c_size_t(len(text)))
+    if rc != 0:
+        raise Failure(text.value.decode(errors="replace"))
+    return rows.value
+
+
 def preload():
     """Environment for a child in which the library loads."""
     environment = dict(os.environ)

@@ -7,6 +7,7 @@
 #include "batch/array.h"
 #include "batch/field.h"
 #include "codec/parquet/arrow.h"
+#include "tarn/write.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -136,6 +137,30 @@ done:
     stream->release(stream);
     tn_store_close(store);
     tn_arena_clear(&arena);
+    tarn_cx_close(cx);
+    return rc;
+}
+
+int bridge_write_rows(const char *dir, struct ArrowArrayStream *stream,
+                      const char *const *partition_by, size_t count, uint64_t memory_bytes,
+                      int64_t *rows, char *text, size_t text_bytes);
+
+EXPORT int bridge_write_rows(const char *dir, struct ArrowArrayStream *stream,
+                             const char *const *partition_by, size_t count, uint64_t memory_bytes,
+                             int64_t *rows, char *text, size_t text_bytes)
+{
+    tarn_cx_options cx_options = {.memory_bytes = memory_bytes};
+    tarn_cx *cx = tarn_cx_open(&cx_options);
+    tarn_write_options options = {.partition_by = partition_by, .partition_by_count = count};
+    tarn_write_report *report = NULL;
+    int rc = tarn_write_rows(cx, dir, stream, &options, &report);
+
+    if (rc == TARN_OK)
+        *rows = report->rows;
+    else
+        snprintf(text, text_bytes, "%s: %s", tarn_status_name(rc), tarn_cx_error(cx));
+    tarn_write_report_close(report);
+    stream->release(stream);
     tarn_cx_close(cx);
     return rc;
 }

@@ -10,7 +10,6 @@ static tn_write_dir dir_of(tarn_cx *cx, const char *text)
     tn_write_dir dir = {.found = true, .has_schema = true};
 
     assert_ok(cx, tn_write_schema_parse(cx, tn_str_of(text), &dir.schema));
-    dir.instants = calloc((size_t)dir.schema.n_children, sizeof *dir.instants);
     return dir;
 }
 
@@ -76,25 +75,6 @@ static void test_write_fit__types(void **state)
         tn_field_release(&from);
         tn_buf_clear(&got);
     }
-    tarn_cx_close(cx);
-}
-
-/* Times of INT96 are meant in UTC: what comes without a zone is taken so. */
-static void test_write_fit__instants(void **state)
-{
-    tarn_cx *cx = tarn_cx_open(NULL);
-    tn_write_dir dir = dir_of(cx, "t:timestamptz");
-    struct ArrowSchema from = {0};
-    tn_write_fit fit = {0};
-
-    (void)state;
-    dir.instants[0] = true;
-    assert_ok(cx, tn_write_schema_parse(cx, TN_STR("t:timestamp[ns]"), &from));
-    assert_ok(cx, tn_write_fit_open(cx, &from, &dir, TN_STR("lake"), &fit));
-    assert_string_equal(fit.to.children[0]->format, "tsu:UTC");
-    tn_write_fit_clear(&fit);
-    tn_field_release(&from);
-    tn_write_dir_clear(&dir);
     tarn_cx_close(cx);
 }
 
