@@ -397,6 +397,16 @@ done:
     return rc;
 }
 
+int tn_store_sync_all(tarn_cx *cx, tn_store *store, tn_str path)
+{
+    int rc;
+
+    TN_TRY(check_path(cx, path));
+    TN_TRY(store->ops->sync_all(cx, store, path));
+done:
+    return rc;
+}
+
 int tn_store_sync_dir(tarn_cx *cx, tn_store *store, tn_str path)
 {
     int rc;

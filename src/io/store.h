@@ -134,6 +134,9 @@ typedef struct tn_store_ops {
                 tn_str to); /* EXISTS when `to` is there */
     int (*sync_dir)(tarn_cx *cx, tn_store *store,
                     tn_str path); /* entries of a directory to stable storage */
+    /* The same for all that was done on the file system of `path`, by anybody: one wait where
+     * many directories changed. */
+    int (*sync_all)(tarn_cx *cx, tn_store *store, tn_str path);
     int (*lock)(tarn_cx *cx, tn_store *store, tn_str path,
                 tn_lock **out); /* CONFLICT when somebody holds it */
     void (*unlock)(tn_lock *lock);
@@ -194,6 +197,7 @@ int tn_store_rename(tarn_cx *cx, tn_store *store, tn_str from, tn_str to, bool r
 int tn_store_exchange(tarn_cx *cx, tn_store *store, tn_str a, tn_str b);
 int tn_store_link(tarn_cx *cx, tn_store *store, tn_str from, tn_str to);
 int tn_store_sync_dir(tarn_cx *cx, tn_store *store, tn_str path);
+int tn_store_sync_all(tarn_cx *cx, tn_store *store, tn_str path);
 int tn_store_lock(tarn_cx *cx, tn_store *store, tn_str path, tn_lock **out);
 void tn_store_unlock(tn_lock *lock);
 int tn_store_lock_held(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, bool *held,

@@ -299,6 +299,18 @@ static int local_sync_dir(tarn_cx *cx, tn_store *store, tn_str path)
     return error == 0 ? TARN_OK : tn_store_error(cx, error, "write the directory to disk", path);
 }
 
+static int local_sync_all(tarn_cx *cx, tn_store *store, tn_str path)
+{
+    tn_store_local_path buffer;
+    int fd = open(tn_store_local_cpath(&buffer, path), O_RDONLY | O_CLOEXEC);
+    int error = fd < 0 || syncfs(fd) != 0 ? errno : 0;
+
+    (void)store;
+    if (fd >= 0)
+        close(fd);
+    return error == 0 ? TARN_OK : tn_store_error(cx, error, "write its file system to disk", path);
+}
+
 /* A new file beside `path` with the bytes in it, synced; its name in `name`. Hidden, and no
  * ".parquet". 0 or an errno. */
 static int write_temporary(local_store *store, tn_str path, tn_str bytes, tn_store_local_path *name)
@@ -587,6 +599,7 @@ static const tn_store_ops local_ops = {
     .exchange = local_exchange,
     .link = local_link,
     .sync_dir = local_sync_dir,
+    .sync_all = local_sync_all,
     .lock = tn_store_local_lock,
     .unlock = tn_store_local_unlock,
     .lock_held = tn_store_local_lock_held,

@@ -722,6 +722,19 @@ static int memory_sync_dir(tarn_cx *cx, tn_store *store, tn_str path)
     return at != NONE ? TARN_OK : missing(cx, path);
 }
 
+static int memory_sync_all(tarn_cx *cx, tn_store *store, tn_str path)
+{
+    memory_store *m = of(store);
+    uint32_t at;
+
+    enter(m);
+    at = lookup(m, path);
+    if (at != NONE)
+        make_stable(m, m->change_count);
+    leave(m);
+    return at != NONE ? TARN_OK : missing(cx, path);
+}
+
 static int memory_lock_(tarn_cx *cx, tn_store *store, tn_str path, tn_lock **out)
 {
     memory_store *m = of(store);
@@ -894,6 +907,7 @@ static const tn_store_ops memory_ops = {
     .exchange = memory_exchange,
     .link = memory_link,
     .sync_dir = memory_sync_dir,
+    .sync_all = memory_sync_all,
     .lock = memory_lock_,
     .unlock = memory_unlock,
     .lock_held = memory_lock_held,

@@ -55,6 +55,7 @@ void tn_store_trace_counts(const tn_store *store, tn_trace_counts *out)
         .renames = trace->calls[TN_CALL_RENAME],
         .exchanges = trace->calls[TN_CALL_EXCHANGE],
         .links = trace->calls[TN_CALL_LINK],
-        .syncs = trace->calls[TN_CALL_SYNC_DIR] + trace->calls[TN_CALL_FINISH],
+        .syncs = trace->calls[TN_CALL_SYNC_DIR] + trace->calls[TN_CALL_SYNC_ALL] +
+                 trace->calls[TN_CALL_FINISH],
     };
 }

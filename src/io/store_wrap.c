@@ -217,6 +217,11 @@ static int wrap_link(tarn_cx *cx, tn_store *store, tn_str from, tn_str to)
     AROUND(TN_CALL_LINK, from, 0, link, INNER, from, to);
 }
 
+static int wrap_sync_all(tarn_cx *cx, tn_store *store, tn_str path)
+{
+    AROUND(TN_CALL_SYNC_ALL, path, 0, sync_all, INNER, path);
+}
+
 static int wrap_sync_dir(tarn_cx *cx, tn_store *store, tn_str path)
 {
     AROUND(TN_CALL_SYNC_DIR, path, 0, sync_dir, INNER, path);
@@ -299,6 +304,7 @@ static const tn_store_ops wrap_ops = {
     .exchange = wrap_exchange,
     .link = wrap_link,
     .sync_dir = wrap_sync_dir,
+    .sync_all = wrap_sync_all,
     .lock = wrap_lock_,
     .unlock = wrap_unlock,
     .lock_held = wrap_lock_held,

@@ -23,6 +23,7 @@ enum tn_store_call {
     TN_CALL_EXCHANGE,
     TN_CALL_LINK,
     TN_CALL_SYNC_DIR,
+    TN_CALL_SYNC_ALL,
     TN_CALL_LOCK,
     TN_CALL_ATTRS_GET,
     TN_CALL_ATTRS_SET,

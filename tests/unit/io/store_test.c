@@ -420,6 +420,17 @@ static void test_store__knows_free_space(void **state)
     }
 }
 
+static void test_store__syncs_all(void **state)
+{
+    (void)state;
+    FOR_EACH_SUBJECT(s)
+    {
+        assert_ok(s.cx, tn_store_sync_all(s.cx, s.store, s.base));
+        assert_fails(s.cx, TARN_E_NOTFOUND, "no such file",
+                     tn_store_sync_all(s.cx, s.store, TN_STR("/no/such/place")));
+    }
+}
+
 static void test_store__knows_where_it_may_write(void **state)
 {
     (void)state;
