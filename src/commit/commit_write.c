@@ -91,8 +91,17 @@ done:
 static int make_staging(tarn_cx *cx, tn_write_commit *commit)
 {
     tn_str staging = commit->plan->staging, run = tn_path_parent(staging);
+    tn_stat stat;
+    bool found;
     int rc;
 
+    /* Another run's, that recovery could not end: it is not ours to use, nor to remove. */
+    TN_TRY(tn_change_find(cx, commit->store, staging, &found, &stat));
+    if (found)
+        TN_FAIL(TARN_E_CONFLICT,
+                "%.*s: is there already, of another run with the id of this one; nothing was "
+                "written: run again",
+                TN_STR_ARG(staging));
     commit->staged = true;
     TN_TRY(tn_work_put_run(cx, &commit->work, &staging, 1));
     TN_TRY(tn_store_make_dirs(cx, commit->store, staging));
@@ -201,8 +210,10 @@ static int put_record(tarn_cx *cx, tn_write_commit *commit, const tn_write_recor
     if (answer == TARN_OK)
         return TARN_OK;
     memcpy(text, tarn_cx_error(cx), sizeof text);
-    rc = answer == TARN_E_EXISTS ? TARN_OK : tn_change_remove(cx, commit->store, record->record);
-    if (rc == TARN_OK && answer != TARN_E_EXISTS)
+    rc = answer; /* EXISTS: it is not ours to remove */
+    if (answer != TARN_E_EXISTS)
+        rc = tn_change_remove(cx, commit->store, record->record);
+    if (rc == TARN_OK)
         rc = tn_store_sync_dir(cx, commit->store, tn_path_parent(record->record));
     if (rc != TARN_OK) {
         tn_cx_forget(cx);

@@ -249,6 +249,10 @@ int tn_write_build(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_write_recor
     for (size_t i = 0; i < record->step_count; i++)
         TN_TRY(build_step(cx, &b, &record->steps[i], exchange));
     TN_TRY(will_sync(cx, &b, record->staging));
+    if (b.dir_count > TN_WRITE_SYNC_EACH_MAX) {
+        TN_TRY(tn_store_sync_all(cx, store, record->staging));
+        goto done;
+    }
     for (size_t i = 0; i < b.dir_count; i++)
         TN_TRY(tn_store_sync_dir(cx, store, b.dirs[i]));
 done:

@@ -488,6 +488,10 @@ static int sync_all(tarn_cx *cx, run *r)
     tn_map done = {0};
     int rc = TARN_OK;
 
+    if (r->synced.count > TN_WRITE_SYNC_EACH_MAX) {
+        TN_TRY(tn_store_sync_all(cx, r->store, r->record->root));
+        goto done;
+    }
     /* The steps name all directories but those above emptied ones, so the map is walked by them. */
     for (size_t i = 0; i < r->record->step_count; i++) {
         tn_str directory = r->record->steps[i].directory;

@@ -16,6 +16,10 @@ enum tn_write_way {
     TN_WRITE_RENAME    /* old files are renamed out, then new ones in */
 };
 
+/* Of more directories than this, the file system is synced as a whole instead of each: a disk makes
+ * us wait for each. */
+#define TN_WRITE_SYNC_EACH_MAX 64
+
 /* What happens to one directory. */
 typedef struct tn_write_step {
     enum tn_write_way way;

@@ -18,7 +18,7 @@
 #include "io/store_trace.h"
 #include "unit/temp_dir.h"
 
-#define FILES_MAX 512
+#define FILES_MAX 1024
 
 /* A table "t" in a directory of its own. A data file's bytes are "PAR1", its rows, "PAR1". */
 struct table {
@@ -733,6 +733,9 @@ static void test_write__waits_for_what_cannot_be_settled(void **state)
     tn_recovery_clear(&recovery);
     assert_fails(t.cx, TARN_E_CONFLICT, "an unfinished write cannot be completed",
                  WRITE(&t, TN_WRITE_APPEND, "dt=1"));
+    t.runs -= 2; /* the id of the run that waits */
+    assert_fails(t.cx, TARN_E_CONFLICT, "of another run", begin(&t, TN_WRITE_APPEND));
+    t.runs++;
     assert_ok(t.cx, WRITE(&t, TN_WRITE_APPEND, "dt=2"));
     assert_int_equal(unlink(at(&t, "t/dt=3")), 0);
     assert_ok(t.cx, WRITE(&t, TN_WRITE_APPEND, "dt=1"));
@@ -937,7 +940,7 @@ static uint64_t count_syncs(struct table *t, enum tn_write_mode mode, size_t par
 /* Besides what each partition needs: staging and the root or its parent, the end of the record. */
 static void test_write__syncs_each_directory_when_it_is_whole(void **state)
 {
-    const size_t n = 50;
+    const size_t n = 20;
     struct table t;
 
     (void)state;
@@ -947,6 +950,21 @@ static void test_write__syncs_each_directory_when_it_is_whole(void **state)
     assert_int_equal(count_syncs(&t, TN_WRITE_APPEND, n), n + 2);
     /* The new directory and the one above it in staging; the directory again, with newcomers. */
     assert_int_equal(count_syncs(&t, TN_WRITE_OVERWRITE, n), 3 * n + 3);
+    table_close(&t);
+}
+
+static void test_write__syncs_many_directories_at_once(void **state)
+{
+    static const enum tn_write_mode modes[] = {TN_WRITE_APPEND, TN_WRITE_APPEND,
+                                               TN_WRITE_OVERWRITE_PARTITIONS, TN_WRITE_OVERWRITE};
+    struct table t;
+
+    (void)state;
+    table_open_bare(&t);
+    for (int i = 0; i < 4; i++)
+        assert_in_range(count_syncs(&t, modes[i], 150), 2, 6);
+    assert_true(has(&t, "t/dt=149/new-w4.parquet"));
+    assert_false(has(&t, "t/dt=149/new-w3.parquet"));
     table_close(&t);
 }
 
