@@ -14,6 +14,7 @@
 #include "base/pool.h"
 #include "exec/rewrite.h"
 #include "exec/rewrite_join.h"
+#include "exec/rewrite_order.h"
 
 #define TN_AHEAD_BUDGET_MIN (64ull << 20)
 
@@ -23,7 +24,9 @@ typedef struct pipe {
     size_t group;      /* of `now` */
     size_t next_group; /* of `next`, and its first segment that is in no wave yet */
     size_t next_segment;
-    int64_t unwritten; /* rows of the group that is encoded and not written; -1: none */
+    int64_t unwritten;          /* rows of the group that is encoded and not written; -1: none */
+    tn_rewrite_order order_now; /* of the group at work */
+    tn_rewrite_order order_unwritten;
     uint64_t *weights; /* per leaf: bytes of its chunk in the group before */
     uint32_t *order;   /* leaves, the heaviest first */
     size_t write_jobs; /* 0 or 1 in this step */
@@ -80,7 +83,9 @@ static int write_group(tarn_cx *cx, pipe *p)
     int64_t rows = p->unwritten;
 
     p->unwritten = -1;
-    return rows < 0 ? TARN_OK : tn_rewrite_row_group(cx, p->r, rows, NULL, 0);
+    return rows < 0 ? TARN_OK
+                    : tn_rewrite_row_group(cx, p->r, rows, p->order_unwritten.columns,
+                                           tn_rewrite_order_columns(&p->order_unwritten));
 }
 
 /* The order of jobs is that in which they are begun: the longest first. */
@@ -203,12 +208,31 @@ static int end_group(tarn_cx *cx, pipe *p)
     TN_TRY(tn_parallel(cx, r->schema.leaf_count, finish_leaf, p));
     TN_TRY(filters_again(cx, p));
     p->unwritten = group_of(p, p->group)->rows;
+    tn_rewrite_order_clear(&p->order_unwritten);
+    p->order_unwritten = p->order_now;
+    p->order_now = (tn_rewrite_order){0};
     r->rows_in += p->unwritten;
     for (size_t l = 0; l < r->schema.leaf_count; l++)
         p->weights[l] = r->encoded[l].bytes;
     sort_leaves(p);
     if (!fits_twice(cx, p))
         TN_TRY(write_group(cx, p));
+done:
+    return rc;
+}
+
+/* The order of the wave's rows, behind those that came before. */
+static int note_order(tarn_cx *cx, pipe *p)
+{
+    const tn_task_rewrite *task = p->r->task;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < p->now.segment_count; i++) {
+        const tn_loaded *loaded = &p->now.loaded[p->now.of_segment[i]];
+
+        TN_TRY(tn_rewrite_order_add(cx, &p->order_now, task->mappings[loaded->input->mapping],
+                                    task->leaf_count, loaded, &p->now.segments[i]));
+    }
 done:
     return rc;
 }
@@ -222,6 +246,7 @@ static int advance(tarn_cx *cx, pipe *p, bool *more)
 
     for (size_t i = 0; i < p->now.loaded_count; i++)
         p->r->read_bytes += p->now.loaded[i].read_bytes;
+    TN_TRY(note_order(cx, p));
     tn_wave_clear(cx, &p->now);
     if (group_ends)
         TN_TRY(end_group(cx, p));
@@ -255,6 +280,8 @@ int tn_rewrite_groups(tarn_cx *cx, tn_rewrite *r)
 done:
     tn_wave_clear(cx, &p.now);
     tn_wave_clear(cx, &p.next);
+    tn_rewrite_order_clear(&p.order_now);
+    tn_rewrite_order_clear(&p.order_unwritten);
     free(p.weights);
     free(p.order);
     return rc;

@@ -169,6 +169,35 @@ def test_filters_are_merged_or_made_anew_and_find_every_value(tarn, tmp_path):
         assert sum(lost) > 180, (name, "the filter says perhaps to what is not there")
 
 
+@pytest.mark.parametrize("ranges, kept", [
+    ([(0, 100), (100, 200), (200, 300)], 2),           # one after the other: both columns
+    ([(0, 100), (99, 200), (200, 300)], 1),            # a value on both sides: the first column alone
+    ([(0, 100), (50, 200), (200, 300)], 0),            # they overlap
+    ([(200, 300), (0, 100)], 0)])                      # not in this order
+def test_sortedness_is_claimed_where_it_holds(tarn, tmp_path, ranges, kept):
+    columns = [pq.SortingColumn(0), pq.SortingColumn(1)]
+    for i, (low, high) in enumerate(ranges):
+        write(tmp_path / f"{i}.parquet", pa.table({"a": range(low, high), "b": [f"{k:05d}" for k in range(low, high)]}),
+              sorting_columns=columns)
+    before = pa.concat_tables([pq.read_table(f) for f in files(tmp_path)])
+    merge(tarn, tmp_path)
+    found = pq.ParquetFile(files(tmp_path)[0])
+    assert found.read().equals(before)
+    assert list(found.metadata.row_group(0).sorting_columns) == columns[:kept]
+
+
+def test_sortedness_ends_with_nulls_and_with_unsorted_files(tarn, tmp_path):
+    columns = [pq.SortingColumn(0)]
+    for name, values in (("nulls", [[1, 2, None], [3, 4]]), ("floats", [[1.0, 2.0], [3.0]])):
+        for i, one in enumerate(values):
+            write(tmp_path / name / f"{i}.parquet", pa.table({"a": one}), sorting_columns=columns)
+    write(tmp_path / "some" / "0.parquet", pa.table({"a": [1, 2]}), sorting_columns=columns)
+    write(tmp_path / "some" / "1.parquet", pa.table({"a": [3, 4]}))
+    merge(tarn, tmp_path)
+    for name in ("nulls", "floats", "some"):
+        assert not pq.ParquetFile(files(tmp_path / name)[0]).metadata.row_group(0).sorting_columns, name
+
+
 def test_explain_tells_what_was_intended_and_done(tarn, tmp_path):
     for i in range(3):
         write(tmp_path / f"{i}.parquet", pa.table({"id": pa.array(range(100), pa.int64() if i else pa.int32()),
