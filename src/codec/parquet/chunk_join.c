@@ -8,8 +8,8 @@
  *                          tiny otherwise?                        ENCODE, row by row
  *                          else                                   COPY; REPACK for another codec
  *
- * Pages of a part that has tiny pages only are rows of pages of normal size: by index in pages
- * under the output's dictionary, by PLAIN bytes in others.
+ * Tiny pages become rows of pages of normal size: by index in pages under the output's dictionary,
+ * by PLAIN bytes in others, which the writer encodes as it finds best.
  *
  * I1: rows leave in the order in which their parts were added, and a part is added whole or the
  *     join is of no use any more.
@@ -111,32 +111,16 @@ static uint64_t bytes_of_all(const tn_chunk_join *join)
 
 /* ---- how the writer takes rows ---- */
 
-enum rows_by { BY_INDEX, BY_PLAIN, BY_VALUE };
-
-/* Rows come by the writer's dictionary, by PLAIN bytes, or by values whose encoding it may choose.
- * What is pending of another kind is written first. */
-static int turn(tarn_cx *cx, tn_chunk_join *join, enum rows_by kind)
+/* Rows come by the writer's dictionary or not; what is pending of the other kind is written first.
+ */
+static int turn(tarn_cx *cx, tn_chunk_join *join, bool by_index)
 {
     tn_chunk_writer *w = join->writer;
-    bool index = kind == BY_INDEX, plain = kind != BY_VALUE;
-    bool forced = w->options.force_encoding;
     int rc = TARN_OK;
 
-    if (w->dictionary != index || (!index && !forced && join->plain_only != plain))
+    if (w->dictionary != by_index)
         TN_TRY(tn_chunk_writer_flush(cx, w));
-    w->dictionary = index;
-    if (forced || join->plain_only == plain)
-        goto done;
-    if (plain) {
-        join->encoding_kept = w->encoding_chosen;
-        join->encoding = w->encoding;
-        w->encoding_chosen = true;
-        w->encoding = TN_ENC_PLAIN;
-    } else {
-        w->encoding_chosen = join->encoding_kept;
-        w->encoding = join->encoding;
-    }
-    join->plain_only = plain;
+    w->dictionary = by_index;
 done:
     return rc;
 }
@@ -196,8 +180,8 @@ static int encode_part(tarn_cx *cx, tn_chunk_join *join, const char *why)
     int rc = TARN_OK;
 
     /* A dictionary that stands, or that may still come, goes on. */
-    if (!join->writer->dictionary || join->closed || past_dictionary(join))
-        TN_TRY(turn(cx, join, BY_VALUE));
+    if (join->closed || past_dictionary(join))
+        TN_TRY(turn(cx, join, false));
     TN_TRY(tn_leaf_reader_open(cx, part->file, part->group, part->leaf, part->source, &options,
                                &reader));
     for (;;) {
@@ -276,7 +260,7 @@ static int add_sequence(tarn_cx *cx, tn_chunk_join *join, bool *taken)
     if (!runs)
         goto done;
     if (tiny) {
-        TN_TRY(turn(cx, join, BY_PLAIN));
+        TN_TRY(turn(cx, join, false));
         TN_TRY(tn_join_append_dictionary(cx, join));
         went(join, TN_JOIN_REPACK, bytes_of_all(join), cut);
     } else {
@@ -305,7 +289,7 @@ static int add_coded(tarn_cx *cx, tn_chunk_join *join, size_t i, bool mapped, bo
         went(join, way, bytes_of(page), "pages under another codec");
         goto done;
     }
-    TN_TRY(turn(cx, join, mapped ? BY_INDEX : BY_VALUE));
+    TN_TRY(turn(cx, join, mapped));
     TN_TRY(tn_join_rows(cx, join, i));
     if (mapped)
         went(join, TN_JOIN_REMAP, bytes_of(page),
@@ -325,7 +309,7 @@ static int add_other(tarn_cx *cx, tn_chunk_join *join, size_t i, bool tiny)
     int rc = TARN_OK;
 
     if (tiny && page->header.encoding == TN_ENC_PLAIN && join->from->physical != TN_BOOLEAN) {
-        TN_TRY(turn(cx, join, BY_PLAIN));
+        TN_TRY(turn(cx, join, false));
         TN_TRY(tn_join_append(cx, join, i));
         went(join, TN_JOIN_REPACK, bytes_of(page), cut);
         goto done;
@@ -433,8 +417,8 @@ int tn_chunk_join_add_batch(tarn_cx *cx, tn_chunk_join *join, const tn_leaf_batc
     uint64_t before = tn_chunk_writer_bytes(join->writer), after;
     int rc = TARN_OK;
 
-    if (!join->writer->dictionary || past_dictionary(join))
-        TN_TRY(turn(cx, join, BY_VALUE));
+    if (past_dictionary(join))
+        TN_TRY(turn(cx, join, false));
     if (!join->in_batches)
         join->writer->remap_id = 0; /* the ids of batches are the caller's own */
     TN_TRY(tn_chunk_writer_add(cx, join->writer, batch));

@@ -31,9 +31,6 @@ struct tn_chunk_join {
     tn_chunk_writer *writer;
     tn_join_counts counts;
     bool in_batches;    /* the rows added last came as batches */
-    bool plain_only;    /* the writer's encoding of plain rows was set to PLAIN … */
-    bool encoding_kept; /* … and these are its own */
-    int32_t encoding;
     bool closed;  /* no more values go to the output's dictionary */
     int64_t seen; /* values that went by it so far */
 

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #define SLOT_BITS_MIN 8
+#define AHEAD         16
 
 typedef struct tn_dict_slot {
     uint32_t hash, next;
@@ -141,12 +142,28 @@ static inline size_t plain_size(const tn_dict *dict, const void *value)
     return dict->views ? 4 + (size_t)((const tn_view *)value)->len : dict->width;
 }
 
+/* The hashes of the next values, whose slots are fetched meanwhile: a large table is in no near
+ * cache. */
+static inline __attribute__((always_inline)) void look_ahead(const tn_dict *dict,
+                                                             const uint8_t *values, size_t n,
+                                                             size_t width, bool views,
+                                                             uint32_t *hashes)
+{
+    size_t item = views ? sizeof(tn_view) : width;
+
+    for (size_t i = 0; i < n; i++) {
+        hashes[i] = hash_of(values + i * item, width, views);
+        __builtin_prefetch(&dict->slot[home(dict, hashes[i])]);
+    }
+}
+
 static inline __attribute__((always_inline)) int add(tarn_cx *cx, tn_dict *dict,
                                                      const uint8_t *values, size_t count,
                                                      uint64_t bytes_max, uint32_t *indices,
                                                      size_t *done_out, size_t width, bool views)
 {
     size_t item = views ? sizeof(tn_view) : width, i;
+    uint32_t hashes[AHEAD];
     int rc = TARN_OK;
 
     for (i = 0; i < count; i++) {
@@ -154,11 +171,13 @@ static inline __attribute__((always_inline)) int add(tarn_cx *cx, tn_dict *dict,
         uint32_t hash;
         size_t at, mask;
 
+        if (i % AHEAD == 0)
+            look_ahead(dict, value, count - i < AHEAD ? count - i : AHEAD, width, views, hashes);
         if (!views && i != 0 && memcmp(value, value - item, item) == 0) {
             indices[i] = indices[i - 1];
             continue;
         }
-        hash = hash_of(value, width, views);
+        hash = hashes[i % AHEAD];
         mask = ((size_t)1 << dict->slot_bits) - 1;
         at = home(dict, hash);
         while (dict->slot[at].next != 0 &&

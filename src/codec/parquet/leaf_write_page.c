@@ -124,6 +124,16 @@ uint32_t tn_write_checksum(tn_str a, tn_str b)
     return b.len != 0 ? libdeflate_crc32(crc, b.ptr, b.len) : crc;
 }
 
+/* The level for the next page. Pages like one that hardly shrank (packed indices, measured numbers)
+ * are tried by the quickest level of zstd, unless a level was asked for; when one shrinks, the next
+ * gets the usual one again. */
+static int level_of(const tn_chunk_writer *w)
+{
+    bool quick = w->dense && w->options.codec == TN_CODEC_ZSTD && w->options.level == 0;
+
+    return quick ? 1 : w->options.level;
+}
+
 int tn_write_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_t levels,
                   tn_buf *out, uint64_t *uncompressed)
 {
@@ -142,9 +152,10 @@ int tn_write_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_
 
         TN_TRY(zip != NULL ? TARN_OK : TARN_E_NOMEM);
         tn_buf_reset(&w->packed);
-        TN_TRY(tn_zip_pack(cx, zip, w->options.codec, w->options.level, plain, &w->packed));
+        TN_TRY(tn_zip_pack(cx, zip, w->options.codec, level_of(w), plain, &w->packed));
         TN_TRY(tn_buf_check(cx, &w->packed));
         stored = tn_buf_view(&w->packed);
+        w->dense = stored.len > plain.len - plain.len / 16;
     }
     /* Only v2 has a flag for it. */
     if (v2 && stored.len >= plain.len) {

@@ -63,6 +63,7 @@ struct tn_chunk_writer {
     uint64_t bytes, uncompressed_bytes; /* of data pages */
     uint64_t dictionary_bytes, dictionary_uncompressed_bytes;
     uint64_t filter_bytes;
+    bool dense; /* the page packed last hardly shrank */
     tn_buf hashes; /* uint64_t of plain values, for the bloom filter */
 
     tn_buf body, packed, scratch, views, header;
