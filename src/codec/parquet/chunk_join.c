@@ -242,6 +242,18 @@ static bool dictionary_tiny(const tn_chunk_join *join)
                                                       (uint64_t)h->compressed_bytes < little(join));
 }
 
+/* Values that stand for themselves may still be those of other parts, too: a dictionary that is in
+ * use, or on trial, is asked first. */
+static bool may_share(const tn_chunk_join *join)
+{
+    const tn_chunk_writer *w = join->writer;
+
+    if (join->closed || past_dictionary(join) || !allowed(join, TN_JOIN_REMAP))
+        return false;
+    return w->dict_written > 0 ||
+           (dictionary_tiny(join) && w->dictionary && join->seen < TRIAL_VALUES);
+}
+
 static int add_sequence(tarn_cx *cx, tn_chunk_join *join, bool *taken)
 {
     bool tiny = dictionary_tiny(join), runs;
@@ -250,11 +262,6 @@ static int add_sequence(tarn_cx *cx, tn_chunk_join *join, bool *taken)
 
     *taken = false;
     if (!allowed(join, tiny ? TN_JOIN_REPACK : TN_JOIN_SEQUENCE))
-        goto done;
-    /* Few values at the beginning may be some of many that come again. */
-    if (tiny && join->writer->dictionary && !join->closed && join->seen < TRIAL_VALUES)
-        goto done;
-    if (tiny && join->writer->dict_written > 0 && !join->closed)
         goto done;
     TN_TRY(tn_join_runs(cx, join, &runs));
     if (!runs)
@@ -321,10 +328,10 @@ done:
 }
 
 /* The pages of the list; *why is set when they must be encoded row by row after all, before any was
- * moved. */
-static int add_pages(tarn_cx *cx, tn_chunk_join *join, const char **why)
+ * moved. `shared`: whether their values stand for themselves was not looked at. */
+static int add_pages(tarn_cx *cx, tn_chunk_join *join, bool shared, const char **why)
 {
-    bool tiny = pages_tiny(join), mapped = false;
+    bool tiny = pages_tiny(join), mapped = false, taken = false;
     int rc = TARN_OK;
 
     for (size_t i = 0; i < join->page_count && *why == NULL; i++) {
@@ -345,6 +352,10 @@ static int add_pages(tarn_cx *cx, tn_chunk_join *join, const char **why)
         see_given_up(join);
         if (allowed(join, TN_JOIN_REMAP) && !past_dictionary(join))
             TN_TRY(tn_join_map(cx, join, &mapped));
+        if (!mapped && shared)
+            TN_TRY(add_sequence(cx, join, &taken));
+        if (taken)
+            goto done;
         if (!mapped)
             TN_TRY(tn_join_dictionary(cx, join));
         else if (!tiny)
@@ -365,7 +376,7 @@ done:
 static int add_part(tarn_cx *cx, tn_chunk_join *join)
 {
     const char *why = NULL;
-    bool taken = false;
+    bool taken = false, shared;
     int rc = TARN_OK;
 
     if (!allowed(join, TN_JOIN_REPACK) || join->writer->options.force_encoding)
@@ -373,9 +384,11 @@ static int add_part(tarn_cx *cx, tn_chunk_join *join)
     TN_TRY(tn_join_list(cx, join, &why));
     if (why == NULL && join->page_count != 0) {
         tn_join_bounds_of_chunk(join);
-        TN_TRY(add_sequence(cx, join, &taken));
+        shared = may_share(join);
+        if (!shared)
+            TN_TRY(add_sequence(cx, join, &taken));
         if (!taken)
-            TN_TRY(add_pages(cx, join, &why));
+            TN_TRY(add_pages(cx, join, shared, &why));
     }
     if (why != NULL)
         TN_TRY(encode_part(cx, join, why));

@@ -63,7 +63,7 @@ struct tn_chunk_writer {
     uint64_t bytes, uncompressed_bytes; /* of data pages */
     uint64_t dictionary_bytes, dictionary_uncompressed_bytes;
     uint64_t filter_bytes;
-    bool dense; /* the page packed last hardly shrank */
+    bool dense;    /* the page packed last hardly shrank */
     tn_buf hashes; /* uint64_t of plain values, for the bloom filter */
 
     tn_buf body, packed, scratch, views, header;
@@ -109,7 +109,8 @@ int tn_chunk_writer_add_indexed(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_
 int tn_chunk_writer_add_loose(tarn_cx *cx, tn_chunk_writer *w, const tn_ready_page *page,
                               uint32_t used);
 /* Whole rows, few enough for one page, whose values are given by PLAIN as a page has them. CORRUPT
- * when these are fewer than batch->values.count values; what follows those is passed over. Not for booleans; rows do not go by `dict` now. */
+ * when these are fewer than batch->values.count values; what follows those is passed over. Not for
+ * booleans; rows do not go by `dict` now. */
 int tn_chunk_writer_add_plain(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *batch,
                               tn_str plain);
 /* CRC-32 of bytes that stand one after the other. */

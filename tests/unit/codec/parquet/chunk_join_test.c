@@ -421,6 +421,14 @@ static void test_chunk_join__each_way_is_taken_where_it_suits(void **state)
          .maker = {.dictionary = JOINS_SEEN, .codec = TN_CODEC_ZSTD},
          .options = {.codec = TN_CODEC_ZSTD},
          .want = {0, 0, 40}},
+        {.name = "unique values that come again in small parts",
+         .physical = TN_INT64,
+         .taste = MANY,
+         .parts = 60,
+         .rows = 600,
+         .same_values = true,
+         .maker = {.dictionary = JOINS_EACH},
+         .want = {0, 0, 60}},
         {.name = "a dictionary that is full",
          .physical = TN_BYTE_ARRAY,
          .taste = MANY,
@@ -648,5 +656,189 @@ static void test_chunk_join__levels_of_another_schema_are_mapped(void **state)
     }
     assert_true(total.chunks[TN_JOIN_COPY] >= 5);
     assert_true(total.chunks[TN_JOIN_SEQUENCE] >= 5);
+    tarn_cx_close(cx);
+}
+
+/* ---- refusals, damage, limits ---- */
+
+static void make_part(tarn_cx *cx, const joins_schema *schema, int64_t rows,
+                      const joins_maker *maker, joins_file *out)
+{
+    joins_column column = {0};
+    uint64_t seed = 3;
+
+    add_rows(&column, schema->leaf, rows, MANY, 0, &seed);
+    joins_make(cx, schema, &column, maker, out);
+    joins_column_clear(&column);
+}
+
+static void test_chunk_join__another_type_is_refused(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+    joins_schema from, to;
+    tn_chunk_join *join;
+    joins_file file;
+
+    (void)state;
+    joins_schema_open(cx, &from, JOINS_OPTIONAL, (tn_element){.physical = TN_INT32});
+    joins_schema_open(cx, &to, JOINS_OPTIONAL, (tn_element){.physical = TN_INT64});
+    make_part(cx, &from, 10, &(joins_maker){0}, &file);
+    assert_ok(cx, tn_chunk_join_open(cx, to.leaf, &(tn_chunk_options){0}, TN_JOIN_COPY, &join));
+    assert_fails(cx, TARN_E_INVALID, "another type", joins_add(cx, join, &file, NULL));
+    tn_chunk_join_close(join);
+    joins_file_close(&file);
+    joins_schema_close(&from);
+    joins_schema_close(&to);
+    tarn_cx_close(cx);
+}
+
+static void test_chunk_join__damage_is_told_with_its_place(void **state)
+{
+    static const joins_maker makers[] = {
+        {.crc = true},
+        {.crc = true, .v2 = true, .codec = TN_CODEC_SNAPPY},
+        {.crc = true, .dictionary = JOINS_SEEN},
+        {.crc = true, .dictionary = JOINS_EACH, .codec = TN_CODEC_ZSTD},
+    };
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+
+    (void)state;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        tn_chunk_options options = {.codec = makers[i].codec};
+        joins_schema schema;
+        tn_chunk_join *join;
+        joins_file file;
+
+        joins_schema_open(cx, &schema, JOINS_OPTIONAL, (tn_element){.physical = TN_INT64});
+        make_part(cx, &schema, 5000, &makers[i], &file);
+        file.bytes.data[2000] ^= 4;
+        assert_ok(cx, tn_chunk_join_open(cx, schema.leaf, &options, TN_JOIN_COPY, &join));
+        assert_fails(cx, TARN_E_CORRUPT,
+                     "f: column element: row group 0: page 0 at byte 4: the checksum",
+                     joins_add(cx, join, &file, NULL));
+        tn_chunk_join_close(join);
+        joins_file_close(&file);
+        joins_schema_close(&schema);
+    }
+    tarn_cx_close(cx);
+}
+
+static void test_chunk_join__what_is_held_counts_against_the_budget(void **state)
+{
+    tarn_cx *maker = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1, .memory_bytes = 1 << 20});
+    joins_schema schema;
+    tn_chunk_join *join;
+    joins_file file;
+    int rc = TARN_OK;
+
+    (void)state;
+    joins_schema_open(maker, &schema, JOINS_OPTIONAL, (tn_element){.physical = TN_INT64});
+    make_part(maker, &schema, 40000, &(joins_maker){.page_rows = 10000}, &file);
+    assert_ok(cx, tn_chunk_join_open(cx, schema.leaf, &(tn_chunk_options){0}, TN_JOIN_COPY, &join));
+    for (int i = 0; i < 10 && rc == TARN_OK; i++)
+        rc = joins_add(cx, join, &file, NULL);
+    assert_int_equal(rc, TARN_E_LIMIT);
+    assert_true(test_text_has(tarn_cx_error(cx), "--memory"));
+    tn_chunk_join_close(join);
+    assert_true(tn_budget_try(cx, 1 << 20)); /* all of it was given back */
+    tn_budget_give(cx, 1 << 20);
+    joins_file_close(&file);
+    joins_schema_close(&schema);
+    tarn_cx_close(cx);
+    tarn_cx_close(maker);
+}
+
+static void test_chunk_join__batches_in_a_row_count_as_one_chunk(void **state)
+{
+    static const int64_t values[] = {1, 2, 3};
+    const tn_leaf_batch batch = {
+        .rows = 3, .entries = 3, .all_present = true, .values = {values, 3}};
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+    tn_join_counts counts = {.chunks = {[TN_JOIN_ENCODE] = 5}};
+    tn_encoded_chunk chunk = {0};
+    joins_schema schema;
+    tn_chunk_join *join;
+    joins_file file;
+
+    (void)state;
+    joins_schema_open(cx, &schema, JOINS_OPTIONAL, (tn_element){.physical = TN_INT64});
+    make_part(cx, &schema, 2000, &(joins_maker){0}, &file);
+    assert_ok(cx, tn_chunk_join_open(cx, schema.leaf, &(tn_chunk_options){0}, TN_JOIN_COPY, &join));
+    assert_ok(cx, tn_chunk_join_add_batch(cx, join, &batch, "first"));
+    assert_ok(cx, tn_chunk_join_add_batch(cx, join, &batch, "second"));
+    assert_ok(cx, joins_add(cx, join, &file, NULL));
+    assert_ok(cx, tn_chunk_join_add_batch(cx, join, &batch, "third"));
+    assert_ok(cx, tn_chunk_join_finish(cx, join, &chunk, &counts));
+    assert_int_equal(counts.chunks[TN_JOIN_ENCODE], 5 + 2);
+    assert_int_equal(counts.chunks[TN_JOIN_COPY], 1);
+    assert_string_equal(counts.why[TN_JOIN_ENCODE], "first");
+    assert_int_equal(chunk.rows, 2009);
+    tn_encoded_chunk_clear(&chunk);
+    tn_chunk_join_close(join);
+    joins_file_close(&file);
+    joins_schema_close(&schema);
+    tarn_cx_close(cx);
+}
+
+/* ---- statistics ---- */
+
+static void test_chunk_join__statistics_stay_where_all_parts_have_them(void **state)
+{
+    static const joins_maker makers[] = {
+        {.codec = TN_CODEC_NONE},
+        {.dictionary = JOINS_EACH},
+        {.page_rows = 2000, .page_bounds = true},
+        {.dictionary = JOINS_SEEN, .v2 = true},
+    };
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        joins_maker bare = {.no_bounds = i >= 4};
+        tn_encoded_chunk chunk = {0};
+        tn_join_counts counts = {0};
+        const tn_statistics *s = &chunk.meta.statistics;
+        joins_column column = {0};
+        joins_schema schema;
+        tn_chunk_join *join;
+        joins_file file;
+
+        joins_schema_open(cx, &schema, JOINS_REQUIRED, (tn_element){.physical = TN_INT64});
+        for (int64_t k = 0; k < 4000; k++) {
+            int64_t value = (k * 37 + 11) % 4000 - 50; /* each of 4,000 once */
+
+            joins_level(&column, 0, 0);
+            joins_value(&column, &value, 8);
+        }
+        assert_ok(cx,
+                  tn_chunk_join_open(cx, schema.leaf, &(tn_chunk_options){0}, TN_JOIN_COPY, &join));
+        joins_make(cx, &schema, &column, &makers[i % 4], &file);
+        assert_ok(cx, joins_add(cx, join, &file, NULL));
+        joins_file_close(&file);
+        joins_make(cx, &schema, &column, &bare, &file);
+        assert_ok(cx, joins_add(cx, join, &file, NULL));
+        joins_file_close(&file);
+        assert_ok(cx, tn_chunk_join_finish(cx, join, &chunk, &counts));
+        assert_int_equal(counts.chunks[TN_JOIN_ENCODE], 0);
+        assert_true(s->has_null_count && s->null_count == 0);
+        assert_false(s->has_distinct_count);
+        assert_int_equal(s->has_min_value, i < 4);
+        assert_int_equal(chunk.has_column_index, i < 4);
+        if (i < 4) {
+            int64_t least, most;
+
+            assert_true(s->has_max_value && s->min_value.len == 8 && s->max_value.len == 8);
+            memcpy(&least, s->min_value.ptr, 8);
+            memcpy(&most, s->max_value.ptr, 8);
+            assert_int_equal(least, -50);
+            assert_int_equal(most, 3949);
+            assert_true(s->has_min_exact && s->min_exact && s->has_max_exact && s->max_exact);
+        }
+        tn_encoded_chunk_clear(&chunk);
+        tn_chunk_join_close(join);
+        joins_column_clear(&column);
+        joins_schema_close(&schema);
+    }
     tarn_cx_close(cx);
 }
