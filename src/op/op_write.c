@@ -237,6 +237,14 @@ done:
     return rc;
 }
 
+/* A new directory has the fewest files already; and files that were told apart by a hash are to
+ * stay apart. */
+static bool wants_merge(const tn_write *w)
+{
+    return w->options->mode == TARN_WRITE_APPEND && !w->options->no_merge &&
+           !w->plan.root_missing && w->plan.files_per_partition == 0 && !w->log->report.pending;
+}
+
 static int write_rows(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows)
 {
     tn_recovery recovery = {0};
@@ -251,8 +259,7 @@ static int write_rows(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows)
     TN_TRY(publish(cx, w, files, count));
     tn_write_commit_close(cx, w->commit);
     w->commit = NULL;
-    if (w->options->mode == TARN_WRITE_APPEND && !w->options->no_merge && count != 0 &&
-        !w->log->report.pending)
+    if (count != 0 && wants_merge(w))
         TN_TRY(tn_write_merge(cx, w));
 done:
     tn_recovery_clear(&recovery);

@@ -63,7 +63,8 @@ static bool names_directory(const tarn_write_options *options, const char *colum
     return false;
 }
 
-/* The columns of a file but those that name directories. */
+/* The columns of a file but those that name directories. Any may be null in what is added: an input
+ * need not have it. */
 static int take_columns(tarn_cx *cx, const tarn_write_options *options,
                         const struct ArrowSchema *whole, tn_write_dir *out)
 {
@@ -74,9 +75,12 @@ static int take_columns(tarn_cx *cx, const tarn_write_options *options,
     for (int64_t i = 0; i < whole->n_children; i++)
         count += !names_directory(options, whole->children[i]->name);
     TN_TRY(tn_field_init(cx, &out->schema, "+s", TN_STR(""), false, count));
-    for (int64_t i = 0; i < whole->n_children; i++)
-        if (!names_directory(options, whole->children[i]->name))
-            TN_TRY(tn_field_copy(cx, whole->children[i], out->schema.children[n++]));
+    for (int64_t i = 0; i < whole->n_children; i++) {
+        if (names_directory(options, whole->children[i]->name))
+            continue;
+        TN_TRY(tn_field_copy(cx, whole->children[i], out->schema.children[n]));
+        out->schema.children[n++]->flags |= ARROW_FLAG_NULLABLE;
+    }
     out->has_schema = true;
 done:
     return rc;

@@ -309,13 +309,17 @@ def test_files_per_partition(write, tmp_path):
                       "dt": ["1" if i % 10 else "2" for i in range(4000)]})
     pq.write_table(table, tmp_path / "in.parquet")
     done = write(tmp_path / "lake", tmp_path / "in.parquet", "-p", "dt", "--files-per-partition", "4",
-                 "--distribute-by", "user", "--no-merge")
+                 "--distribute-by", "user")
     assert done["files"] == 8
     for partition in ("dt=1", "dt=2"):
         users = [set(pq.ParquetFile(p).read(columns=["user"])["user"].to_pylist())
                  for p in data_files(tmp_path / "lake" / partition)]
         assert len(users) == 4 and sum(map(len, users)) == len(set().union(*users))
     assert_same(read_arrow(tmp_path / "lake").select(["id", "user", "dt"]), table)
+    # more of it goes into files of the same kind, and nothing joins them
+    done = write(tmp_path / "lake", tmp_path / "in.parquet", "-p", "dt", "--files-per-partition", "4",
+                 "--distribute-by", "user")
+    assert done["files"] == 8 and done["merged"] is None and len(data_files(tmp_path / "lake")) == 16
 
 
 def test_append_merges_what_it_touched(write, tmp_path):
@@ -507,6 +511,31 @@ def test_interrupted_while_waiting_for_input(tarn_bin, tmp_path):
     assert process.wait(20) == 1
     assert process.stderr.read().count(b"\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_interrupted_leaves_nothing(tarn_bin, fast_dir):
+    """A first interrupt ends the run in good order: the directory is as it was, without a next run."""
+    dice = random.Random(11)
+    root = fast_dir / "lake"
+    rows = list(range(30_000))
+    pq.write_table(pa.table({"id": pa.array(rows, pa.int64()), "dt": [str(i % 40) for i in rows]}), fast_dir / "in.parquet",
+                   row_group_size=1000)
+    words = [tarn_bin, "write", str(root), str(fast_dir / "in.parquet"), "--as", "hive", "-p", "dt", "--no-merge"]
+    began = time.monotonic()
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    usual = time.monotonic() - began
+    runs = 1
+    for _ in range(12):
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(dice.uniform(0.1, 1.0) * usual)
+        process.send_signal(dice.choice([signal.SIGINT, signal.SIGTERM]))
+        error = process.communicate()[1]
+        if process.returncode < 0:
+            continue  # it had not begun to listen
+        assert process.returncode in (0, 1) and (process.returncode == 0) == (error == b"")
+        runs += process.returncode == 0
+        assert ids(root) == sorted(rows * runs)
+        assert nothing_left(root)
 
 
 def test_two_at_once(tarn_bin, tmp_path):

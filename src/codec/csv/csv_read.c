@@ -408,7 +408,10 @@ static int report_value(tarn_cx *cx, tn_csv_read *reader, report *r, size_t row,
     bad.line = r->line;
     bad.column = tn_str_of(tn_build_schema(column->build)->name);
     bad.record = record_of(reader, row);
-    bad.inferred_rows = column->inferred ? columns->sample_rows : reader->options.inferred_rows;
+    if (column->inferred)
+        bad.inferred_rows = columns->sample_rows;
+    else if (!reader->options.schema_inferred || which >= reader->options.schema_given)
+        bad.inferred_rows = reader->options.inferred_rows;
     if (value.ptr == NULL)
         TN_TRY(tn_build_null(cx, column->build, &bad.reason));
     else
