@@ -175,11 +175,10 @@ done:
  * to be replaced. */
 static int check_itself(tarn_cx *cx, tn_write *w)
 {
-    const tn_dir_options listing = {.no_footers = true, .for_write = true};
     tn_dir now = {0};
     int rc = TARN_OK;
 
-    TN_TRY(tn_dir_load(cx, w->store, w->root, &listing, &now));
+    TN_TRY(tn_write_dir_list(cx, w->store, w->root, false, &now));
     if (!tn_write_dir_same(&w->dir.dir, &now))
         TN_FAIL(TARN_E_CONFLICT,
                 "%.*s: its files changed while they were read, and nothing was written; try again",

@@ -1,8 +1,11 @@
 /* What is at the place that a write goes to.
- * I1: the newest data file that can be read tells the columns: it is what the last writer meant. */
+ * I1: the newest data file that can be read tells the columns: it is what the last writer meant.
+ * I2: a file is data by its ending, or by its first bytes: Hive's have no ending. A note that
+ *     somebody keeps beside the data is none. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "batch/unify.h"
 #include "exec/exec_read.h"
 #include "op/write_op.h"
@@ -122,11 +125,76 @@ static int find_columns(tarn_cx *cx, tn_store *store, const tarn_write_options *
     return rc;
 }
 
+/* Whether a file begins as Parquet does; one that cannot be read may be anything, and counts. */
+static int is_data(tarn_cx *cx, tn_store *store, tn_str path, uint64_t size_bytes, bool *out)
+{
+    tn_file *file = NULL;
+    char magic[4] = "";
+    int rc;
+
+    *out = tn_str_ends(path, TN_STR(".parquet"));
+    if (*out || size_bytes < sizeof magic)
+        return TARN_OK;
+    rc = tn_store_open_file(cx, store, path, &file);
+    if (rc == TARN_OK)
+        rc = tn_store_read(cx, file, 0, magic, sizeof magic);
+    tn_store_close_file(file);
+    *out = rc != TARN_OK || memcmp(magic, "PAR1", 4) == 0 || memcmp(magic, "PARE", 4) == 0;
+    if (rc == TARN_E_NOMEM || rc == TARN_E_CANCELLED)
+        return rc;
+    tn_cx_forget(cx);
+    return TARN_OK;
+}
+
+typedef struct sifting {
+    tn_store *store;
+    tn_dir *dir;
+} sifting;
+
+static int sift(tarn_cx *cx, size_t i, void *arg)
+{
+    const sifting *s = arg;
+    tn_dir_partition *partition = &s->dir->partitions[i];
+    tn_arena arena = {0};
+    size_t kept = 0;
+    int rc = TARN_OK;
+
+    for (size_t k = 0; k < partition->file_count; k++) {
+        tn_dir_file *file = &partition->files[k];
+        tn_str path;
+        bool data;
+
+        TN_TRY(tn_cx_check(cx));
+        TN_TRY(tn_path_join(cx, &arena, partition->directory, file->name, &path));
+        TN_TRY(is_data(cx, s->store, path, file->stat.size_bytes, &data));
+        if (data)
+            partition->files[kept++] = *file;
+    }
+    partition->file_count = kept;
+done:
+    tn_arena_clear(&arena);
+    return rc;
+}
+
+int tn_write_dir_list(tarn_cx *cx, tn_store *store, tn_str root, bool probe, tn_dir *out)
+{
+    const tn_dir_options listing = {.no_footers = true, .for_write = true, .probe = probe};
+    tn_dir dir = {0};
+    sifting s = {store, &dir};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_dir_load(cx, store, root, &listing, &dir));
+    TN_TRY(tn_parallel(cx, dir.partition_count, sift, &s)); /* I2 */
+    *out = dir;
+    dir = (tn_dir){0};
+done:
+    tn_dir_clear(&dir);
+    return rc;
+}
+
 int tn_write_dir_load(tarn_cx *cx, tn_store *store, tn_str root, const tarn_write_options *options,
                       tn_write_dir *out)
 {
-    const tn_dir_options listing = {
-        .no_footers = true, .for_write = true, .probe = !options->dry_run};
     tn_write_dir made = {0};
     tn_stat stat;
     int rc = TARN_OK;
@@ -147,7 +215,7 @@ int tn_write_dir_load(tarn_cx *cx, tn_store *store, tn_str root, const tarn_writ
         TN_FAIL(TARN_E_INVALID, "%.*s: is no directory; name one, or a new name for it",
                 TN_STR_ARG(root));
     made.found = true;
-    TN_TRY(tn_dir_load(cx, store, root, &listing, &made.dir));
+    TN_TRY(tn_write_dir_list(cx, store, root, !options->dry_run, &made.dir));
     for (size_t p = 0; p < made.dir.partition_count; p++) {
         const tn_dir_partition *partition = &made.dir.partitions[p];
 

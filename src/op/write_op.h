@@ -35,6 +35,8 @@ typedef struct tn_write_dir {
 int tn_write_dir_load(tarn_cx *cx, tn_store *store, tn_str root, const tarn_write_options *options,
                       tn_write_dir *out);
 void tn_write_dir_clear(tn_write_dir *dir);
+/* Its partitions and data files, without footers. */
+int tn_write_dir_list(tarn_cx *cx, tn_store *store, tn_str root, bool probe, tn_dir *out);
 /* Whether both snapshots show the same data files. */
 bool tn_write_dir_same(const tn_dir *a, const tn_dir *b);
 

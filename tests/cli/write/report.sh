@@ -10,6 +10,12 @@ tarn write lake a.csv --as hive -p dt --op overwrite-partitions --where 'dt = "a
 tarn write lake a.csv --as hive -p dt --op overwrite --where 'dt = "a"' --dry-run | mask
 tarn write lake a.csv --as hive -p dt --op overwrite --where 'dt = "a"' | mask
 tarn write lake a.csv --as hive -p dt --where 'id > 99' | mask
+# what is no data is in nobody's way, and stays
+echo hello >lake/README.md
+tarn write lake a.csv --as hive -p dt --no-merge | mask
+tarn write lake a.csv --as hive -p dt --op overwrite --dry-run | mask
+tarn write lake a.csv --as hive -p dt --op overwrite | mask
+ls lake
 tarn write flat a.csv --as hive | mask
 tarn write flat a.csv --as hive --json | sed -E 's/"(ms|bytes|merged_bytes|new_bytes)":[0-9]+/"\1":N/g'
 ls flat | sed -E 's/[0-9a-f]{16}/ID/'
