@@ -28,17 +28,30 @@ int tn_write_stream_status(tarn_cx *cx, struct ArrowArrayStream *rows, int error
                    text != NULL ? text : strerror(error));
 }
 
+/* The next batch as it comes, not empty; *out stays released at the end. */
+static int next_batch(tarn_cx *cx, struct ArrowArrayStream *rows, struct ArrowArray *out)
+{
+    int rc = TARN_OK;
+
+    do {
+        tn_array_release(out);
+        TN_TRY(tn_cx_check(cx));
+        tn_cx_forget(cx);
+        TN_TRY(tn_write_stream_status(cx, rows, rows->get_next(rows, out)));
+    } while (out->release != NULL && out->length == 0);
+done:
+    return rc;
+}
+
 int tn_write_next(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, struct ArrowArray *out)
 {
     struct ArrowArray batch = {0};
     int rc = TARN_OK;
 
-    do {
-        tn_array_release(&batch);
-        TN_TRY(tn_cx_check(cx));
-        tn_cx_forget(cx);
-        TN_TRY(tn_write_stream_status(cx, rows, rows->get_next(rows, &batch)));
-    } while (batch.release != NULL && batch.length == 0);
+    if (w->first.release != NULL)
+        tn_array_move(&w->first, &batch);
+    else
+        TN_TRY(next_batch(cx, rows, &batch));
     if (batch.release == NULL)
         goto done;
     if (w->foreign_rows)
@@ -142,6 +155,7 @@ done:
 static void clear(tarn_cx *cx, tn_write *w, bool failed)
 {
     tn_write_commit_close(cx, w->commit);
+    tn_array_release(&w->first);
     tn_write_reject_close(cx, &w->reject, failed);
     tn_write_fit_clear(&w->fit);
     tn_write_dir_clear(&w->dir);
@@ -151,23 +165,31 @@ static void clear(tarn_cx *cx, tn_write *w, bool failed)
 }
 
 /* Columns and types of what is written, and where it goes. */
-static int decide(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows)
+static int decide(tarn_cx *cx, tn_write *w, const struct ArrowSchema *schema)
 {
-    struct ArrowSchema schema = {0};
     int rc = TARN_OK;
 
-    tn_cx_forget(cx);
-    TN_TRY(tn_write_stream_status(cx, rows, rows->get_schema(rows, &schema)));
-    if (schema.format == NULL || strcmp(schema.format, "+s") != 0)
-        TN_FAIL(TARN_E_INVALID, "the stream of rows has no columns: its schema is no struct");
-    TN_TRY(tn_write_fit_open(cx, &schema, &w->dir, w->root, &w->fit));
+    TN_TRY(tn_write_fit_open(cx, schema, &w->dir, w->root, &w->fit));
     w->plan_options.schema = &w->fit.to;
     TN_TRY(tn_plan_write(cx, w->dir.found ? &w->dir.dir : NULL, w->root, &w->plan_options,
                          &w->arena, &w->plan));
     TN_TRY(tn_write_commit_staging(cx, &w->arena, w->plan.work, w->plan.id, &w->plan.staging));
     w->log->report.root_made = w->plan.root_missing;
 done:
-    tn_field_release(&schema);
+    return rc;
+}
+
+/* The schema of the rows, and the first of them: without any, columns are no matter. */
+static int look(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, struct ArrowSchema *schema)
+{
+    int rc = TARN_OK;
+
+    tn_cx_forget(cx);
+    TN_TRY(tn_write_stream_status(cx, rows, rows->get_schema(rows, schema)));
+    if (schema->format == NULL || strcmp(schema->format, "+s") != 0)
+        TN_FAIL(TARN_E_INVALID, "the stream of rows has no columns: its schema is no struct");
+    TN_TRY(next_batch(cx, rows, &w->first));
+done:
     return rc;
 }
 
@@ -219,19 +241,27 @@ static int publish(tarn_cx *cx, tn_write *w, const tn_write_file *files, size_t 
     tn_write_done done = {0};
     int rc = TARN_OK;
 
-    if (count == 0 && w->options->mode == TARN_WRITE_OVERWRITE && w->dir.files != 0)
+    assert(count != 0);
+    if (w->itself)
+        TN_TRY(check_itself(cx, w));
+    TN_TRY(tn_write_reject_publish(cx, &w->reject)); /* I2 */
+    TN_TRY(tn_cx_check(cx));
+    TN_TRY(tn_write_commit_finish(cx, w->commit, files, count, &done));
+    TN_TRY(log_done(cx, w, files, count, &done));
+done:
+    return rc;
+}
+
+static int no_rows(tarn_cx *cx, tn_write *w)
+{
+    int rc = TARN_OK;
+
+    if (w->options->mode == TARN_WRITE_OVERWRITE && w->dir.files != 0)
         TN_FAIL(TARN_E_INVALID,
                 "%.*s: the input has no rows, and --op overwrite would leave no file of %" PRIu64
                 "; nothing was touched: remove the directory yourself if that is meant",
                 TN_STR_ARG(w->root), w->dir.files);
-    if (w->itself)
-        TN_TRY(check_itself(cx, w));
-    TN_TRY(tn_write_reject_publish(cx, &w->reject)); /* I2 */
-    if (count != 0) {
-        TN_TRY(tn_cx_check(cx));
-        TN_TRY(tn_write_commit_finish(cx, w->commit, files, count, &done));
-        TN_TRY(log_done(cx, w, files, count, &done));
-    }
+    TN_TRY(tn_write_reject_publish(cx, &w->reject));
 done:
     return rc;
 }
@@ -258,7 +288,7 @@ static int write_rows(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows)
     TN_TRY(publish(cx, w, files, count));
     tn_write_commit_close(cx, w->commit);
     w->commit = NULL;
-    if (count != 0 && wants_merge(w))
+    if (wants_merge(w))
         TN_TRY(tn_write_merge(cx, w));
 done:
     tn_recovery_clear(&recovery);
@@ -269,13 +299,19 @@ done:
 static int finish(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, int64_t started_ms)
 {
     tarn_write_report *report = &w->log->report;
+    struct ArrowSchema schema = {0};
     int rc = TARN_OK;
 
-    TN_TRY(decide(cx, w, rows));
-    if (w->options->dry_run)
-        TN_TRY(tn_write_count(cx, w, rows));
-    else
-        TN_TRY(write_rows(cx, w, rows));
+    TN_TRY(look(cx, w, rows, &schema));
+    if (w->first.release == NULL) {
+        TN_TRY(no_rows(cx, w));
+    } else {
+        TN_TRY(decide(cx, w, &schema));
+        if (w->options->dry_run)
+            TN_TRY(tn_write_count(cx, w, rows));
+        else
+            TN_TRY(write_rows(cx, w, rows));
+    }
     report->rejected = w->reject.count;
     if (w->reject.published) {
         tn_str path = w->reject.path;
@@ -285,6 +321,7 @@ static int finish(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, int64
     }
     report->ms = tn_cx_now_ms(cx) - started_ms;
 done:
+    tn_field_release(&schema);
     return rc;
 }
 

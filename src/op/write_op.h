@@ -120,6 +120,7 @@ typedef struct tn_write {
     tn_write_options plan_options;
     tn_write_plan plan;
     tn_write_fit fit;
+    struct ArrowArray first; /* read before the plan was made; released: none, or taken */
     tn_write_reject reject;
     tn_write_commit *commit;
     tn_write_log *log;

@@ -418,6 +418,12 @@ def test_empty_inputs(write, tarn, tmp_path):
     write(tmp_path / "lake", tmp_path / "in.csv", "-p", "dt", "--op", "overwrite-partitions")
     write(tmp_path / "lake", tmp_path / "in.csv", "-p", "dt")
     assert tree(tmp_path) == before
+    (tmp_path / "none.ndjson").write_text("")
+    before = tree(tmp_path)
+    for where in ("lake", "new"):
+        assert write(tmp_path / where, tmp_path / "none.ndjson", "-p", "dt")["rows"] == 0
+        assert write(tmp_path / where, tmp_path / "none.ndjson", "-p", "dt", "--dry-run")["rows"] == 0
+    assert tree(tmp_path) == before
 
 
 @pytest.fixture
