@@ -21,11 +21,11 @@
 #define TN_TEXT_RECORD_BYTES_MAX         (256u << 20) /* of CSV and NDJSON */
 #define TN_TEXT_COLUMNS_MAX              100000
 #define TN_SPLIT_JSON_BYTES_MAX          (512u << 20)
-#define TN_SPLIT_FILES_MAX               5000000
+#define TN_SPLIT_FILES_MAX               (4u << 20)
 #define TN_SPLIT_POOLS_MAX               10000       /* and prefixes in all */
-#define TN_SPLIT_CHUNKS_MAX              (16u << 20) /* and splits */
-#define TN_SPLIT_REPLICAS_MAX            (64u << 20) /* of chunks, in all */
-#define TN_SPLIT_LOCATIONS_MAX           (64u << 20) /* of splits, those that share a list once */
+#define TN_SPLIT_CHUNKS_MAX              (4u << 20)  /* and splits */
+#define TN_SPLIT_REPLICAS_MAX            (16u << 20) /* of chunks, in all */
+#define TN_SPLIT_LOCATIONS_MAX           (16u << 20) /* of splits, those that share a list once */
 
 #define TN_TASK_LINE_BYTES_MAX           (256u << 20)
 #define TN_DIR_DEPTH_MAX                 64

@@ -9,14 +9,20 @@
 
 #include "plan/split_parts.h"
 
+int tn_split_room(tarn_cx *cx, const tn_split_file *file, size_t have, int64_t more)
+{
+    if (have <= TN_SPLIT_CHUNKS_MAX && more <= (int64_t)(TN_SPLIT_CHUNKS_MAX - have))
+        return TARN_OK;
+    return tn_fail(cx, TARN_E_LIMIT, "%.*s: more than %u chunks in all; give a larger --max-size",
+                   TN_STR_ARG(file->path), TN_SPLIT_CHUNKS_MAX);
+}
+
 int tn_split_chunk_add(tarn_cx *cx, tn_splitting *s, const tn_split_file *file, int64_t offset,
                        int64_t len)
 {
     int rc = TARN_OK;
 
-    if (s->chunk_count >= TN_SPLIT_CHUNKS_MAX)
-        TN_FAIL(TARN_E_LIMIT, "%.*s: more than %u chunks in all; give a larger --max-size",
-                TN_STR_ARG(file->path), TN_SPLIT_CHUNKS_MAX);
+    TN_TRY(tn_split_room(cx, file, s->chunk_count, 1));
     TN_TRY(
         tn_arena_grow(cx, s->arena, &s->chunks, s->chunk_count, &s->chunk_cap, sizeof *s->chunks));
     s->chunks[s->chunk_count++] = (tarn_split_chunk){file->path.ptr, offset, len};

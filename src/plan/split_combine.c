@@ -235,9 +235,7 @@ static int add_chunk(tarn_cx *cx, combine *c, const tn_split_file *file,
 {
     int rc = TARN_OK;
 
-    if (c->chunk_count >= TN_SPLIT_CHUNKS_MAX)
-        TN_FAIL(TARN_E_LIMIT, "%.*s: more than %u chunks in all; give a larger --max-size",
-                TN_STR_ARG(file->path), TN_SPLIT_CHUNKS_MAX);
+    TN_TRY(tn_split_room(cx, file, c->chunk_count, 1));
     TN_TRY(
         tn_arena_grow(cx, &c->arena, &c->chunks, c->chunk_count, &c->chunk_cap, sizeof *c->chunks));
     c->chunks[c->chunk_count] = (piece){file, block, offset, len, true};
@@ -265,6 +263,8 @@ static int cut_block(tarn_cx *cx, combine *c, const tn_split_file *file,
     int64_t offset = block->offset, left = block->len;
     int rc = TARN_OK;
 
+    /* Known before anything is made of it. */
+    TN_TRY(tn_split_room(cx, file, c->chunk_count, c->max != 0 ? left / c->max : 1));
     do {
         int64_t len = next_length(c->max, left);
 

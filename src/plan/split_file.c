@@ -257,6 +257,7 @@ static int cut(tarn_cx *cx, tn_splitting *s, const tn_split_file *file, int64_t 
         TN_TRY(add(cx, s, file, 0, left, hosts));
         goto done;
     }
+    TN_TRY(tn_split_room(cx, file, s->chunk_count, left / size));
     while ((double)left / (double)size > SLOP) {
         TN_TRY(add(cx, s, file, file->len - left, size, hosts));
         left -= size;

@@ -15,6 +15,8 @@ typedef struct tn_splitting {
     size_t location_count; /* made in all */
 } tn_splitting;
 
+/* LIMIT when `more` chunks beside those there are would be too many. */
+int tn_split_room(tarn_cx *cx, const tn_split_file *file, size_t have, int64_t more);
 /* Adds a chunk to the split to come, and ends that split. */
 int tn_split_chunk_add(tarn_cx *cx, tn_splitting *s, const tn_split_file *file, int64_t offset,
                        int64_t len);

@@ -248,3 +248,29 @@ static void test_dir__a_probe_leaves_nothing(void **state)
     tn_arena_clear(&arena);
     tree_close(&t);
 }
+
+static void test_dir__counts_what_is_hidden_when_asked(void **state)
+{
+    tree t = tree_open(NULL);
+    tn_dir_options options = {.count_hidden = true};
+    tn_dir dir = {0};
+
+    (void)state;
+    put_good(&t, "/t/dt=1/a.parquet");
+    put(&t, "/t/dt=1/_SUCCESS", TN_STR(""));
+    put(&t, "/t/dt=1/_tmp/x", TN_STR("12345"));
+    put(&t, "/t/dt=1/_tmp/deep/.y", TN_STR("123"));
+    put(&t, "/t/dt=1/.tarn/staging", TN_STR("not Hive's"));
+    put_good(&t, "/t/dt=2/a.parquet");
+    assert_ok(t.cx, tn_dir_load(t.cx, t.store, TN_STR("/t"), &options, &dir));
+    assert_int_equal(find(&dir, "dt=1")->hidden_files, 2);
+    assert_int_equal(find(&dir, "dt=1")->hidden_bytes, 8);
+    assert_false(find(&dir, "dt=1")->hidden_unknown);
+    assert_int_equal(find(&dir, "dt=2")->hidden_files, 0);
+    tn_dir_clear(&dir);
+    options.count_hidden = false;
+    assert_ok(t.cx, tn_dir_load(t.cx, t.store, TN_STR("/t"), &options, &dir));
+    assert_int_equal(find(&dir, "dt=1")->hidden_files, 0);
+    tn_dir_clear(&dir);
+    tree_close(&t);
+}
