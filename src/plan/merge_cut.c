@@ -164,7 +164,7 @@ static int cut_groups(tarn_cx *cx, tn_arena *arena, const tn_merge_share *file, 
         uint64_t left = groups > n ? groups - n : 1;
         uint64_t rest = file->bytes > gone ? file->bytes - gone : 0;
 
-        TN_TRY(tn_merge_grow(cx, arena, &out, n, &cap, sizeof *out));
+        TN_TRY(tn_arena_grow(cx, arena, &out, n, &cap, sizeof *out));
         out[n] = (tn_merge_share){0};
         TN_TRY(fill(cx, &c, (rest + left - 1) / left, group_rows, left == 1, &out[n]));
         gone += out[n++].bytes;

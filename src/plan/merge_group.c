@@ -184,7 +184,7 @@ int tn_merge_group_files(tarn_cx *cx, const tn_merge_planning *p, const tn_dir_p
                 first_why = why;
         }
         if (g == n) {
-            TN_TRY(tn_merge_grow(cx, p->arena, &out, n, &cap, sizeof *out));
+            TN_TRY(tn_arena_grow(cx, p->arena, &out, n, &cap, sizeof *out));
             out[n++] = (tn_merge_group){.why = first_why};
         }
         TN_TRY(join(cx, p, &out[g], candidates, file));

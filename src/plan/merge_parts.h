@@ -76,8 +76,5 @@ int tn_merge_add_intents(tarn_cx *cx, tn_merge_planning *p, const tn_merge_group
 /* plan_merge.c */
 int tn_merge_note_add(tarn_cx *cx, tn_merge_planning *p, enum tn_merge_note_kind kind, tn_str path,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* Doubles an arena array of `count` items when it is full. */
-int tn_merge_grow(tarn_cx *cx, tn_arena *arena, void *array, size_t count, size_t *cap,
-                  size_t size);
 
 #endif

@@ -281,7 +281,7 @@ static int add_task(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition *p
 
     task.number = (uint32_t)p->plan->task_count;
     TN_TRY(add_rows(cx, p, partition, group, mapping, share, &task.rewrite));
-    TN_TRY(tn_merge_grow(cx, p->arena, &p->plan->tasks, p->plan->task_count, &p->task_cap,
+    TN_TRY(tn_arena_grow(cx, p->arena, &p->plan->tasks, p->plan->task_count, &p->task_cap,
                          sizeof *p->plan->tasks));
     p->plan->tasks[p->plan->task_count++] = task;
     output->task = task.number;

@@ -19,23 +19,6 @@
 #define TN_GROUP_ROWS      1048576
 #define TN_NOTED_FILES_MAX 20 /* problems named one by one in a partition */
 
-int tn_merge_grow(tarn_cx *cx, tn_arena *arena, void *array, size_t count, size_t *cap, size_t size)
-{
-    void *old = *(void **)array, *grown;
-    size_t wanted = *cap != 0 ? *cap * 2 : 8;
-
-    if (count < *cap)
-        return TARN_OK;
-    grown = tn_arena_array(cx, arena, wanted, size);
-    if (grown == NULL)
-        return TARN_E_NOMEM;
-    if (count != 0)
-        memcpy(grown, old, count * size);
-    *(void **)array = grown;
-    *cap = wanted;
-    return TARN_OK;
-}
-
 int tn_merge_note_add(tarn_cx *cx, tn_merge_planning *p, enum tn_merge_note_kind kind, tn_str path,
                       const char *format, ...)
 {
@@ -49,7 +32,7 @@ int tn_merge_note_add(tarn_cx *cx, tn_merge_planning *p, enum tn_merge_note_kind
     va_end(args);
     kept.len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
     TN_TRY(tn_arena_keep(cx, p->arena, &kept));
-    TN_TRY(tn_merge_grow(cx, p->arena, &p->plan->notes, p->plan->note_count, &p->note_cap,
+    TN_TRY(tn_arena_grow(cx, p->arena, &p->plan->notes, p->plan->note_count, &p->note_cap,
                          sizeof *p->plan->notes));
     p->plan->notes[p->plan->note_count++] = (tn_merge_note){kind, path, kept};
 done:
@@ -321,7 +304,7 @@ static int plan_partition(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partit
         if (groups[g].outputs != 0)
             TN_TRY(tn_merge_add_tasks(cx, p, partition, &groups[g], &out));
     TN_TRY(add_stale(cx, p, partition, &out));
-    TN_TRY(tn_merge_grow(cx, p->arena, &p->plan->partitions, p->plan->partition_count,
+    TN_TRY(tn_arena_grow(cx, p->arena, &p->plan->partitions, p->plan->partition_count,
                          &p->partition_cap, sizeof out));
     p->plan->partitions[p->plan->partition_count++] = out;
 done:
