@@ -22,6 +22,7 @@ static inline uint64_t tn_marks_find(const tn_marks *marks, const uint8_t *block
     __m128i c = _mm_set1_epi8((char)marks->byte[2]), d = _mm_set1_epi8((char)marks->byte[3]);
     uint64_t found = 0, beyond = 0;
 
+#pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(block + 16 * i));
         __m128i ab = _mm_or_si128(_mm_cmpeq_epi8(v, a), _mm_cmpeq_epi8(v, b));

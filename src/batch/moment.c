@@ -159,13 +159,36 @@ static inline unsigned pair(const char *at)
     return tens <= 9 && ones <= 9 ? tens * 10 + ones : 100;
 }
 
-/* The common forms at once: "2024-05-12", "2024-05-12 10:00:00". False for all others. */
+/* The rest of a time as most people write it: nothing, a fraction, "Z". */
+static bool parse_short_end(tn_str text, size_t at, tn_moment *out)
+{
+    int32_t nanos = 0;
+    int digits = 0;
+
+    if (is_at(text, at, '.')) {
+        for (at++; digit(text, at) && digits < 9; at++, digits++)
+            nanos = nanos * 10 + (text.ptr[at] - '0');
+        if (digits == 0)
+            return false;
+        for (; digits < 9; digits++)
+            nanos *= 10;
+    }
+    out->nanos = nanos;
+    if (is_at(text, at, 'Z')) {
+        out->has_zone = true;
+        at++;
+    }
+    return at == text.len;
+}
+
+/* The common forms at once: "2024-05-12", "2024-05-12 10:00:00.5Z". False for all others. */
 static bool parse_short(tn_str text, tn_moment *out)
 {
     const char *t = text.ptr;
-    unsigned century, year, month, day, hour = 0, minute = 0, second = 0;
+    unsigned century, year, month, day, hour, minute, second;
+    int64_t seconds;
 
-    if ((text.len != 10 && text.len != 19) || t[4] != '-' || t[7] != '-')
+    if (text.len < 10 || t[4] != '-' || t[7] != '-')
         return false;
     century = pair(t);
     year = pair(t + 2);
@@ -173,19 +196,20 @@ static bool parse_short(tn_str text, tn_moment *out)
     day = pair(t + 8);
     if (century > 99 || year > 99 || month - 1 > 11 || day - 1 > 27)
         return false; /* days that not every month has are checked elsewhere */
-    if (text.len == 19) {
-        if ((t[10] != ' ' && t[10] != 'T') || t[13] != ':' || t[16] != ':')
-            return false;
-        hour = pair(t + 11);
-        minute = pair(t + 14);
-        second = pair(t + 17);
-        if (hour > 23 || minute > 59 || second > 59)
-            return false;
+    seconds = tn_days_of(century * 100 + year, month, day) * 86400;
+    if (text.len == 10) {
+        *out = (tn_moment){.seconds = seconds};
+        return true;
     }
-    *out = (tn_moment){.seconds = tn_days_of(century * 100 + year, month, day) * 86400 +
-                                  hour * 3600 + minute * 60 + second,
-                       .has_time = text.len == 19};
-    return true;
+    if (text.len < 19 || (t[10] != ' ' && t[10] != 'T') || t[13] != ':' || t[16] != ':')
+        return false;
+    hour = pair(t + 11);
+    minute = pair(t + 14);
+    second = pair(t + 17);
+    if (hour > 23 || minute > 59 || second > 59)
+        return false;
+    *out = (tn_moment){.seconds = seconds + hour * 3600 + minute * 60 + second, .has_time = true};
+    return parse_short_end(text, 19, out);
 }
 
 bool tn_moment_parse(tn_str text, tn_moment *out)
@@ -194,8 +218,11 @@ bool tn_moment_parse(tn_str text, tn_moment *out)
     int64_t days, seconds = 0, offset = 0;
     size_t at = 0;
 
-    if (parse_short(text, out))
+    if (parse_short(text, &moment)) {
+        *out = moment;
         return true;
+    }
+    moment = (tn_moment){0};
     if (!parse_date(text, &at, &days))
         return false;
     if (at < text.len) {

@@ -49,6 +49,40 @@ static void test_moment__days_there_and_back(void **state)
     }
 }
 
+/* The common forms, which are read at once, and others of the same moments. */
+static void test_moment__forms(void **state)
+{
+    static const char *const forms[] = {"%s %s",   "%sT%s",       "%sT%sZ",
+                                        "%s %s Z", "%s %s+00:00", "%sT%s-00"};
+
+    (void)state;
+    for (int64_t value = -70000000000123; value < 9000000000000; value += 86399999 * 17) {
+        for (int digits = 0; digits <= 9; digits += 3) {
+            char date[64], text[80];
+            size_t len = tn_moment_write(value, digits, false, date);
+            int64_t unit = digits == 0   ? 1
+                           : digits == 3 ? 1000
+                           : digits == 6 ? 1000000
+                                         : 1000000000;
+
+            date[len] = '\0';
+            if (date[10] != 'T')
+                continue; /* years of more digits */
+            date[10] = '\0';
+            for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+                tn_moment moment = {0};
+
+                snprintf(text, sizeof text, forms[i], date, date + 11);
+                if (!tn_moment_parse(tn_str_of(text), &moment))
+                    fail_msg("\"%s\" was not taken", text);
+                assert_true(moment.has_time && moment.has_zone == (i > 1));
+                assert_true(moment.nanos >= 0);
+                assert_true(moment.seconds * unit + moment.nanos / (1000000000 / unit) == value);
+            }
+        }
+    }
+}
+
 static void test_moment__refuses(void **state)
 {
     static const char *const bad[] = {"",
@@ -61,7 +95,14 @@ static void test_moment__refuses(void **state)
                                       "12345-01-01",
                                       "2024-01-01 10:00 +",
                                       "2024-01-01x",
-                                      "2024-01-01T10:00:60"};
+                                      "2024-01-01T10:00:60",
+                                      "2024-01-01T10:00:00.",
+                                      "2024-01-01T10:00:00.Z",
+                                      "2024-01-01T10:00:00.1ZZ",
+                                      "2024-01-01T10:00:00.1234567891",
+                                      "2024-01-01T10:61:00",
+                                      "2024-02-30T10:00:00Z",
+                                      "20240-1-01T10:00:00Z"};
     tn_moment moment;
 
     (void)state;
