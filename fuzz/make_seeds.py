@@ -1,4 +1,4 @@
-"""Writes the seeds of corpus/file, thrift, csv_read, zip_feed and ndjson_read with pyarrow and DuckDB (recent ones).
+"""Writes the seeds of corpus/file, thrift, csv_read, text_value, zip_feed and ndjson_read with pyarrow and DuckDB.
 
 Run from anywhere: python fuzz/make_seeds.py. The seeds are committed; run it again only to add some.
 """
@@ -139,7 +139,21 @@ def write_text():
     put("ndjson_read", "bad", b'\x0a{"a":1,"a":2}\n{"a":01}\n{a:1}\n[1]\n{"a":"\\ud800"}\n{"a":"\xff"}\n{"a":1}x\n')
 
 
+def write_values():
+    """A byte for the type (see text_value.c), then a value."""
+    values = ["true", "-128", "255", "-32768", "65535", "2147483647", "4294967295", "-9223372036854775808",
+              "18446744073709551615", "65504", "3.4028235e38", "4.9406564584124654e-324", "K\u00f6ln", "", "AQI=", "AQ",
+              "AQID", "AAAAAAAAAAAAAAAAAAAAAA==", "", "-123.45", "123456789.123456789", "1e27", "-12e3", "2024-02-29",
+              "+12024-05-12T10:00:00.5", "23:59:59", "00:00:00.001", "10:03", "10:03:08.123456789",
+              "1969-12-31 23:59:59", "2024-05-12", "2024-05-12T10:00:00.123456", "1677-09-21T00:12:43.145224192",
+              "2024-05-12T10:00:00+02:00", "2024-05-12T10:00:00.5Z", "PT1S", "-P1DT2H3M4.5S", "PT-0.000001S", "P2W", "x"]
+    for kind, value in enumerate(values):
+        with open(os.path.join(HERE, "corpus", "text_value", f"{kind:02}"), "wb") as out:
+            out.write(bytes([kind]) + value.encode())
+
+
 write_files()
 write_thrift()
 write_csv()
 write_text()
+write_values()
