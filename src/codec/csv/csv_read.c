@@ -32,7 +32,7 @@ struct tn_csv_read {
     tn_csv_columns columns;
     tn_csv_table table;
     uint64_t line; /* of the first byte of the window */
-    bool cut;      /* a quote that is open at the end of the feed is no failure */
+    bool cut;      /* the feed holds a sample: the last record may be cut off */
     tn_lease fields, starts, texts, fates;
     /* The rows of the table that are being converted; NULL: all. */
     const uint32_t *picked;
@@ -64,7 +64,7 @@ static int scan_piece(tarn_cx *cx, tn_csv_read *reader, size_t at, size_t *size)
 {
     tn_csv_window *window = &reader->window;
     const uint8_t *text;
-    bool last;
+    bool ended, last;
     int rc = TARN_OK;
 
     for (;; *size *= 2) {
@@ -74,13 +74,15 @@ static int scan_piece(tarn_cx *cx, tn_csv_read *reader, size_t at, size_t *size)
         TN_TRY(tn_csv_window_fill(cx, window, at + *size));
         there = tn_csv_window_size(window) - at;
         text = tn_csv_window_text(window) + at;
-        last = window->ended && there <= *size;
+        ended = window->ended && there <= *size;
+        /* A sample that holds no more than was asked for ends where the input does. */
+        last = ended && !(reader->cut && window->taken >= reader->options.sample_bytes);
         rc = tn_csv_scan(cx, reader->options.delimiter, text, there < *size ? there : *size, last,
                          &reader->table);
         if (rc != TARN_OK)
             return tn_fail_within(cx, rc, "%.*s: line %llu", TN_STR_ARG(reader->columns.source),
                                   (unsigned long long)line_of(reader, at));
-        if (reader->table.consumed != 0 || there == 0 || (last && reader->cut))
+        if (reader->table.consumed != 0 || there == 0 || (ended && reader->cut))
             return TARN_OK;
         if (last && reader->table.quote_open)
             return fail_open_quote(cx, reader, at);

@@ -11,9 +11,9 @@ typedef struct tn_csv_read tn_csv_read;
 /* The feed and the options are borrowed until close. */
 int tn_csv_read_open(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
                      tn_csv_read **out);
-/* The columns that a sample of the feed shows, without reading on: for joining those of many
- * inputs. The feed may end within a record, which is then no part of it. Columns without a value
- * are of type null. *rows (or NULL): records seen. *out is the caller's. */
+/* The columns that a sample shows, without reading on: for joining those of many inputs. A feed of
+ * at least sample_bytes may be cut anywhere: what is not whole at its end is no part of it. Columns
+ * without a value are of type null. *rows (or NULL): records seen. *out is the caller's. */
 int tn_csv_read_sample(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
                        struct ArrowSchema *out, uint64_t *rows);
 /* The schema of its batches; *out is the caller's. */

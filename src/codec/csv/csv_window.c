@@ -19,6 +19,7 @@ static int take_more(tarn_cx *cx, tn_csv_window *w)
     if (w->pending_len == 0) {
         TN_TRY(tn_feed_next(cx, w->feed, &w->pending, &w->pending_len));
         w->ended = w->pending_len == 0;
+        w->taken += w->pending_len;
     }
     if (w->pending_len != 0) {
         size_t n = room < w->pending_len ? room : w->pending_len;

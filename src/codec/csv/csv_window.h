@@ -11,6 +11,7 @@ typedef struct tn_csv_window {
     size_t at, len; /* [at, len) are there; TN_CSV_PAD more bytes may be read */
     const uint8_t *pending;
     size_t pending_len; /* given by the feed, not yet taken */
+    uint64_t taken;     /* bytes that the feed gave in all */
     bool ended;         /* nothing comes after `len` */
 } tn_csv_window;
 
