@@ -33,6 +33,9 @@ __attribute__((format(printf, 2, 3))) static int bad(tn_ndjson_parser *p, const 
     va_start(args, format);
     vsnprintf(p->why, sizeof p->why, format, args);
     va_end(args);
+    /* A message is one line, whatever the value holds. */
+    for (char *at = p->why; *at != '\0'; at++)
+        *at = (uint8_t)*at < 0x20 || *at == 0x7F ? '?' : *at;
     return TARN_E_INVALID;
 }
 

@@ -192,6 +192,7 @@ static void test_ndjson_read__bad_records(void **state)
         {"{\"i\":9223372036854775808}", "i", "\"9223372036854775808\" is no"},
         {"{\"i\":1.5}", "i", "\"1.5\" is no"},
         {"{\"i\":\"1\"}", "i", "1 stands where the column has int64"},
+        {"{\"i\":\"a\\nb\"}", "i", "a?b stands where the column has int64"},
         {"{\"i\":true}", "i", "true stands where the column has int64"},
         {"{\"i\":[1]}", "i", "[1] stands where the column has int64"},
         {"{\"i\":{}}", "i", "{} stands where the column has int64"},
