@@ -192,7 +192,7 @@ static int decode(tarn_cx *cx, tn_json_reader *r, tn_str raw, tn_str *out)
 {
     tn_json_reader inside = *r;
     char *bytes = tn_arena_take(cx, r->arena, raw.len + 1);
-    size_t len = 0, n;
+    size_t len = 0, n = 0;
     int rc = TARN_OK;
 
     if (bytes == NULL)
