@@ -260,6 +260,66 @@ done:
     return rc;
 }
 
+/* The chunk's column index, when its bytes are at hand: the source has the whole file in memory. */
+static bool index_at_hand(tarn_cx *cx, tn_chunk_join *join, tn_column_index *out)
+{
+    const tn_source *source = join->part->source;
+    uint64_t offset = (uint64_t)join->meta->column_index_offset;
+    uint64_t bytes = (uint64_t)join->meta->column_index_bytes, at = offset - source->memory_offset;
+    tn_str view = {(const char *)source->memory + at, (size_t)bytes};
+
+    if (source->memory == NULL || join->meta->column_index_offset <= 0 ||
+        join->meta->column_index_bytes <= 0 || offset < source->memory_offset ||
+        at > source->memory_bytes || bytes > source->memory_bytes - at)
+        return false;
+    if (tn_column_index_decode(cx, view, &join->arena, out) == TARN_OK)
+        return out->pages == join->page_count;
+    tn_cx_forget(cx);
+    return false;
+}
+
+/* Null counts of an index that add up to the chunk's. */
+static bool nulls_add_up(const tn_chunk_join *join, const tn_column_index *index)
+{
+    const tn_statistics *chunk = &join->meta->statistics;
+    int64_t sum = 0;
+
+    if (index->null_counts == NULL || !join->meta->has_statistics || !chunk->has_null_count)
+        return false;
+    for (size_t i = 0; i < index->pages; i++) {
+        int64_t values = tn_join_page_at(join, i)->header.values, nulls = index->null_counts[i];
+
+        if (nulls < 0 || nulls > values || index->null_pages[i] != (nulls == values))
+            return false;
+        sum += nulls;
+    }
+    return sum == chunk->null_count;
+}
+
+/* What an index knows of pages whose headers say nothing, as if these did: parquet-mr keeps it
+ * there alone. An index that contradicts the chunk is passed over. */
+static void use_index(tarn_cx *cx, tn_chunk_join *join)
+{
+    bool trusted = tn_order_trusted(join->part->file, join->from);
+    tn_column_index index;
+
+    if (join->page_count < 2 || tn_join_page_at(join, 0)->header.has_statistics ||
+        !index_at_hand(cx, join, &index) || !nulls_add_up(join, &index))
+        return;
+    for (size_t i = 0; i < join->page_count; i++) {
+        tn_join_page *page = tn_join_page_at(join, i);
+        bool bounded = trusted && !index.null_pages[i];
+
+        page->header.has_statistics = true;
+        page->header.statistics = (tn_statistics){.has_null_count = true,
+                                                  .null_count = index.null_counts[i],
+                                                  .has_min_value = bounded,
+                                                  .has_max_value = bounded,
+                                                  .min_value = index.min[i],
+                                                  .max_value = index.max[i]};
+    }
+}
+
 /* Nulls that nobody counted: the page's statistics know them, or the chunk's of an only page. */
 static void know_nulls(tn_chunk_join *join)
 {
@@ -361,6 +421,7 @@ int tn_join_list(tarn_cx *cx, tn_chunk_join *join, const char **why)
     if (*why != NULL)
         goto done;
     TN_TRY(count_levels(cx, join, why));
+    use_index(cx, join);
     know_nulls(join);
 done:
     return rc;

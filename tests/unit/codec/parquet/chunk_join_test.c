@@ -783,6 +783,46 @@ static void test_chunk_join__batches_in_a_row_count_as_one_chunk(void **state)
 
 /* ---- statistics ---- */
 
+/* parquet-mr says nothing in page headers: its pages' nulls and bounds are in the column index. */
+static void test_chunk_join__the_column_index_of_a_part_is_used(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+    tn_encoded_chunk chunk = {0};
+    tn_join_counts counts = {0};
+    joins_column column = {0};
+    joins_schema schema;
+    tn_chunk_join *join;
+    joins_file file;
+
+    (void)state;
+    joins_schema_open(cx, &schema, JOINS_OPTIONAL, (tn_element){.physical = TN_INT32});
+    for (int32_t i = 0; i < 6000; i++) {
+        bool null = i % 3 == 0 || i / 2000 == 1; /* the second page has nothing else */
+
+        joins_level(&column, 0, null ? 0 : 1);
+        if (!null)
+            joins_value(&column, &i, 4);
+    }
+    joins_make(cx, &schema, &column, &(joins_maker){.page_rows = 2000}, &file);
+    assert_ok(cx, tn_chunk_join_open(cx, schema.leaf, &(tn_chunk_options){.page_rows = 2000},
+                                     TN_JOIN_COPY, &join));
+    assert_ok(cx, joins_add(cx, join, &file, NULL));
+    assert_ok(cx, tn_chunk_join_finish(cx, join, &chunk, &counts));
+    assert_int_equal(counts.chunks[TN_JOIN_COPY], 1);
+    assert_true(chunk.meta.statistics.has_null_count && chunk.has_column_index);
+    assert_int_equal(chunk.meta.statistics.null_count, column.entries - column.values);
+    assert_int_equal(chunk.column_index.null_counts[0], 667);
+    assert_true(chunk.column_index.null_pages[1]);
+    assert_memory_equal(chunk.column_index.max[0].ptr, "\xCF\x07\0\0", 4); /* 1999 */
+    assert_int_equal(chunk.column_index.boundary_order, TN_ASCENDING);
+    tn_encoded_chunk_clear(&chunk);
+    tn_chunk_join_close(join);
+    joins_file_close(&file);
+    joins_column_clear(&column);
+    joins_schema_close(&schema);
+    tarn_cx_close(cx);
+}
+
 static void test_chunk_join__statistics_stay_where_all_parts_have_them(void **state)
 {
     static const joins_maker makers[] = {
