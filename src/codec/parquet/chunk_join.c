@@ -396,6 +396,18 @@ done:
     return rc;
 }
 
+/* Levels of the input lead to levels of the output, the highest, where values are, to the highest
+ * alone. */
+static bool levels_fit(const tn_leaf *from, const tn_leaf *to, const uint16_t *map)
+{
+    if (map == NULL)
+        return from->max_def == to->max_def;
+    for (size_t i = 0; i <= from->max_def; i++)
+        if (map[i] > to->max_def || (i == from->max_def) != (map[i] == to->max_def))
+            return false;
+    return true;
+}
+
 int tn_chunk_join_add(tarn_cx *cx, tn_chunk_join *join, const tn_join_part *part)
 {
     const tn_leaf *leaf = &part->file->schema.leaves[part->leaf];
@@ -407,6 +419,10 @@ int tn_chunk_join_add(tarn_cx *cx, tn_chunk_join *join, const tn_join_part *part
         leaf->max_rep != join->leaf->max_rep)
         TN_FAIL(TARN_E_INVALID,
                 "%.*s: column %.*s: its chunks are of another type than the output's",
+                TN_STR_ARG(part->file->path), TN_STR_ARG(leaf->dotted));
+    if (!levels_fit(leaf, join->leaf, part->def_map))
+        TN_FAIL(TARN_E_INVALID,
+                "%.*s: column %.*s: its definition levels do not lead to the output's",
                 TN_STR_ARG(part->file->path), TN_STR_ARG(leaf->dotted));
     join->part = part;
     join->from = leaf;

@@ -686,6 +686,15 @@ static void test_chunk_join__another_type_is_refused(void **state)
     assert_ok(cx, tn_chunk_join_open(cx, to.leaf, &(tn_chunk_options){0}, TN_JOIN_COPY, &join));
     assert_fails(cx, TARN_E_INVALID, "another type", joins_add(cx, join, &file, NULL));
     tn_chunk_join_close(join);
+    joins_schema_close(&to);
+    joins_schema_open(cx, &to, JOINS_MEMBER, (tn_element){.physical = TN_INT32});
+    assert_ok(cx, tn_chunk_join_open(cx, to.leaf, &(tn_chunk_options){0}, TN_JOIN_COPY, &join));
+    assert_fails(cx, TARN_E_INVALID, "levels", joins_add(cx, join, &file, NULL));
+    assert_fails(cx, TARN_E_INVALID, "levels", joins_add(cx, join, &file, (uint16_t[]){0, 1}));
+    assert_fails(cx, TARN_E_INVALID, "levels", joins_add(cx, join, &file, (uint16_t[]){2, 2}));
+    assert_fails(cx, TARN_E_INVALID, "levels", joins_add(cx, join, &file, (uint16_t[]){3, 2}));
+    assert_ok(cx, joins_add(cx, join, &file, (uint16_t[]){0, 2}));
+    tn_chunk_join_close(join);
     joins_file_close(&file);
     joins_schema_close(&from);
     joins_schema_close(&to);
