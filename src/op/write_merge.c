@@ -8,6 +8,8 @@
 #include "op/write_op.h"
 #include "plan/plan_scan.h"
 
+#define LISTED_ALONE_MAX 32
+
 /* Partitions of both are in the order of their paths. */
 static void mark_touched(const tn_dir *dir, const tarn_write_report *report, uint8_t *keep)
 {
@@ -25,14 +27,33 @@ static void mark_touched(const tn_dir *dir, const tarn_write_report *report, uin
     }
 }
 
+/* A few partitions are listed alone; many are found in a listing of all. */
+static int choose_listing(tarn_cx *cx, const tarn_write_report *report, tn_arena *arena,
+                          tn_dir_options *listing)
+{
+    tn_str *paths;
+
+    if (report->partition_count > LISTED_ALONE_MAX || report->partitions[0].path_len == 0)
+        return TARN_OK;
+    paths = tn_arena_array(cx, arena, report->partition_count, sizeof *paths);
+    if (paths == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < report->partition_count; i++)
+        paths[i] = (tn_str){report->partitions[i].path, report->partitions[i].path_len};
+    listing->partitions = paths;
+    listing->partition_count = report->partition_count;
+    return TARN_OK;
+}
+
 static int load_touched(tarn_cx *cx, tn_write *w, tn_dir *out)
 {
-    const tn_dir_options listing = {.no_footers = true, .for_write = true, .probe = true};
+    tn_dir_options listing = {.no_footers = true, .for_write = true, .probe = true};
     tn_dir dir = {0};
     uint8_t *keep = NULL;
     int64_t *rows = NULL;
     int rc = TARN_OK;
 
+    TN_TRY(choose_listing(cx, &w->log->report, &w->arena, &listing));
     TN_TRY(tn_dir_load(cx, w->store, w->root, &listing, &dir));
     keep = tn_calloc(cx, dir.partition_count, 1);
     rows = tn_calloc(cx, dir.partition_count, sizeof *rows);
