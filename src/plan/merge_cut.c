@@ -2,8 +2,9 @@
  * I1: every row is in exactly one share, in its order.
  * I2: a cut goes to the end of a row group (of a piece) where that is near, so that few are read
  *     twice, and whole chunks can be joined without decoding them.
- * I3: for that a file differs from an equal share by a twentieth at most, a row group by a quarter;
- *     no row group has more rows than allowed. */
+ * I3: for that a file differs from an equal share by a twentieth at most, a row group by a quarter,
+ *     or it is one of an input, up to twice as large, as it is; no row group has more rows than
+ *     allowed. */
 #include <assert.h>
 
 #include "plan/merge_parts.h"
@@ -11,6 +12,9 @@
 /* A cut may move by this part of a share to fall between two pieces. */
 #define TN_CUT_FILE_PARTS  20
 #define TN_CUT_GROUP_PARTS 4
+/* A piece of up to so many row groups' bytes is one of its own; files are shared equally whatever
+ * they are made of. */
+#define TN_CUT_WHOLE_PARTS 2
 
 typedef struct cutter {
     tn_arena *arena;
@@ -19,6 +23,7 @@ typedef struct cutter {
     size_t at;    /* the piece at work */
     int64_t used; /* rows of it that are gone */
     uint64_t slack_parts;
+    uint64_t whole_bytes; /* no piece up to this size is cut for its bytes; 0: any is */
 } cutter;
 
 static uint64_t part_of(const tn_merge_piece *piece, int64_t rows)
@@ -65,11 +70,12 @@ static int64_t take(const cutter *c, const tn_merge_share *share, uint64_t bytes
 
     if (rest > room && !last) {
         uint64_t over = rest - room;
+        bool whole = c->used == 0 && rest <= c->whole_bytes;
 
         /* The nearer end of the piece, if it is near enough. */
-        if (room <= slack && room <= over && share->piece_count != 0)
+        if (share->piece_count != 0 && room <= over && room <= (whole ? bytes / 4 * 3 : slack))
             return 0;
-        if (over > slack)
+        if (over > slack && !whole)
             rows = rows_within(piece, left, room);
     }
     if (rows > rows_room) {
@@ -135,7 +141,8 @@ int tn_merge_cut_files(tarn_cx *cx, tn_arena *arena, const tn_merge_group *group
             total += all[n++].bytes;
         }
     }
-    c = (cutter){.arena = arena, .in = all, .count = n, .slack_parts = TN_CUT_FILE_PARTS};
+    c = (cutter){
+        .arena = arena, .in = all, .count = n, .slack_parts = TN_CUT_FILE_PARTS, .whole_bytes = 0};
     for (size_t s = 0; s < count; s++) {
         uint64_t each = (total - gone) / (count - s);
 
@@ -147,27 +154,47 @@ done:
     return rc;
 }
 
-/* Cuts into `groups` shares, or more where rows forbid it; *count tells. */
-static int cut_groups(tarn_cx *cx, tn_arena *arena, const tn_merge_share *file, uint64_t groups,
-                      int64_t group_rows, tn_merge_share **shares, size_t *count)
+static uint64_t parts_of(uint64_t whole, uint64_t part)
+{
+    return whole / part + (whole % part != 0);
+}
+
+/* How many row groups both limits ask for, at least one. */
+static uint64_t groups_of(uint64_t bytes, uint64_t group_bytes, uint64_t rows, int64_t group_rows)
+{
+    uint64_t by_bytes = parts_of(bytes, group_bytes),
+             by_rows = parts_of(rows, (uint64_t)group_rows);
+    uint64_t groups = by_bytes > by_rows ? by_bytes : by_rows;
+
+    return groups != 0 ? groups : 1;
+}
+
+/* Cuts into `groups` shares; into more where rows forbid that, into fewer where large pieces leave
+ * less to share, unless they are to be `equal`. */
+static int cut_groups(tarn_cx *cx, tn_arena *arena, const tn_merge_share *file,
+                      uint64_t group_bytes, int64_t group_rows, uint64_t groups, bool equal,
+                      tn_merge_share **shares, size_t *count)
 {
     cutter c = {.arena = arena,
                 .in = file->pieces,
                 .count = file->piece_count,
-                .slack_parts = TN_CUT_GROUP_PARTS};
+                .slack_parts = TN_CUT_GROUP_PARTS,
+                .whole_bytes = TN_CUT_WHOLE_PARTS * group_bytes};
     tn_merge_share *out = NULL;
-    uint64_t gone = 0;
+    uint64_t bytes = file->bytes, rows = (uint64_t)file->rows;
     size_t n = 0, cap = 0;
     int rc = TARN_OK;
 
     while (c.at < c.count) {
         uint64_t left = groups > n ? groups - n : 1;
-        uint64_t rest = file->bytes > gone ? file->bytes - gone : 0;
+        uint64_t need = groups_of(bytes, group_bytes, rows, group_rows);
 
+        left = need < left && !equal ? need : left;
         TN_TRY(tn_arena_grow(cx, arena, &out, n, &cap, sizeof *out));
         out[n] = (tn_merge_share){0};
-        TN_TRY(fill(cx, &c, (rest + left - 1) / left, group_rows, left == 1, &out[n]));
-        gone += out[n++].bytes;
+        TN_TRY(fill(cx, &c, parts_of(bytes, left), group_rows, left == 1, &out[n]));
+        bytes -= out[n].bytes < bytes ? out[n].bytes : bytes;
+        rows -= (uint64_t)out[n++].rows;
     }
     *shares = out;
     *count = n;
@@ -179,16 +206,15 @@ int tn_merge_cut_groups(tarn_cx *cx, tn_arena *arena, const tn_merge_share *file
                         uint64_t group_bytes, int64_t group_rows, tn_merge_share **shares,
                         size_t *count)
 {
-    uint64_t groups = (file->bytes + group_bytes - 1) / group_bytes;
-    uint64_t by_rows = (uint64_t)((file->rows + group_rows - 1) / group_rows);
+    uint64_t rows = (uint64_t)file->rows;
+    uint64_t groups = groups_of(file->bytes, group_bytes, rows, group_rows);
     size_t n;
     int rc = TARN_OK;
 
-    groups = groups > by_rows ? groups : by_rows;
-    TN_TRY(cut_groups(cx, arena, file, groups, group_rows, shares, &n));
-    /* Cutting at ends alone took one more: then all of them share alike. */
-    if (n > groups)
-        TN_TRY(cut_groups(cx, arena, file, n, group_rows, shares, &n));
+    TN_TRY(cut_groups(cx, arena, file, group_bytes, group_rows, groups, false, shares, &n));
+    /* Cutting at ends alone took one more within the rows: then all of them share alike. */
+    if (n > groups && groups == parts_of(rows, (uint64_t)group_rows))
+        TN_TRY(cut_groups(cx, arena, file, group_bytes, group_rows, n, true, shares, &n));
     *count = n;
 done:
     return rc;
