@@ -48,7 +48,11 @@ tn_chunk_options tn_rewrite_chunk_options(tarn_cx *cx, const tn_rewrite *r, size
 int tn_rewrite_row_group(tarn_cx *cx, tn_rewrite *r, int64_t rows, const tn_sorting_column *sorting,
                          size_t sorting_count)
 {
-    int rc = tn_parquet_writer_row_group(cx, r->writer, r->encoded, rows, sorting, sorting_count);
+    int rc;
+
+    for (size_t l = 0; r->task->sort_count != 0 && l < r->schema.leaf_count; l++)
+        r->counts[l].bytes[TN_JOIN_ENCODE] += (uint64_t)r->encoded[l].meta.compressed_bytes;
+    rc = tn_parquet_writer_row_group(cx, r->writer, r->encoded, rows, sorting, sorting_count);
 
     for (size_t l = 0; l < r->schema.leaf_count; l++)
         tn_encoded_chunk_clear(&r->encoded[l]);

@@ -211,6 +211,17 @@ void tn_rewrite_leaf_close(tn_rewrite *r, size_t leaf)
     r->chunks[leaf] = NULL;
 }
 
+/* Sorting decodes every chunk once or more often; it counts once. */
+static uint64_t sorted_chunks(const tn_task_rewrite *task)
+{
+    uint64_t chunks = 0;
+
+    for (size_t g = 0; task->sort_count != 0 && g < task->group_count; g++)
+        for (size_t s = 0; s < task->groups[g].segment_count; s++)
+            chunks += task->groups[g].segments[s].rows != 0;
+    return chunks;
+}
+
 static int tell_lost_filters(tarn_cx *cx, const tn_rewrite *r, tn_arena *arena, tn_str *notes)
 {
     int rc = TARN_OK;
@@ -240,6 +251,7 @@ int tn_rewrite_leaves_told(tarn_cx *cx, const tn_rewrite *r, tn_arena *arena, tn
             if (counts->why[way] != NULL)
                 done[l].why[way] = tn_str_of(counts->why[way]);
         }
+        done[l].chunks[TN_WAY_ENCODE] += sorted_chunks(r->task);
         if (done[l].chunks[TN_WAY_ENCODE] != 0 && done[l].why[TN_WAY_ENCODE].len == 0 &&
             tn_rewrite_leaf_encodes(r, l)) {
             done[l].why[TN_WAY_ENCODE] = r->task->intents[l].why;

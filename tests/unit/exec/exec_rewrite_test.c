@@ -283,6 +283,12 @@ static void test_exec_rewrite__sorted_rows_hash_the_same_in_any_order(void **sta
     assert_ok(b.cx, tn_exec_task(b.cx, b.store, &b.plan.tasks[0], NULL, NULL, &b.arena, &second));
     check_done(&b, &second);
     assert_true(first.hash_out == second.hash_out);
+    for (size_t l = 0; l < first.leaf_count; l++) {
+        assert_int_equal(first.leaves[l].chunks[TN_WAY_ENCODE], 2);
+        assert_true(first.leaves[l].bytes[TN_WAY_ENCODE] > 0);
+        assert_true(tn_str_is(first.leaves[l].why[TN_WAY_ENCODE], "rows are sorted"));
+    }
+    assert_true(first.leaf_count > 0);
     job_close(&a);
     job_close(&b);
     job_close(&plain);
