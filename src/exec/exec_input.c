@@ -8,11 +8,11 @@
 #include "exec/exec_input.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "batch/array.h"
+#include "batch/stream.h"
 #include "codec/csv/csv_read.h"
 #include "codec/ndjson/ndjson_read.h"
 #include "codec/zip/zip_feed.h"
@@ -225,20 +225,6 @@ done:
     return rc;
 }
 
-static int errno_of(int status)
-{
-    return status == TARN_E_NOMEM      ? ENOMEM
-           : status == TARN_E_INVALID  ? EINVAL
-           : status == TARN_E_NOTFOUND ? ENOENT
-                                       : EIO;
-}
-
-static int stream_fail(stream *s)
-{
-    memcpy(s->error, s->cx->text, sizeof s->error);
-    return errno_of(tarn_cx_status(s->cx));
-}
-
 static int stream_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
 {
     stream *s = self->private_data;
@@ -247,7 +233,7 @@ static int stream_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
     memset(out, 0, sizeof *out);
     rc = s->csv != NULL ? tn_csv_read_schema(s->cx, s->csv, out)
                         : tn_ndjson_read_schema(s->cx, s->ndjson, out);
-    return rc == TARN_OK ? 0 : stream_fail(s);
+    return rc == TARN_OK ? 0 : tn_stream_fail(s->cx, s->error);
 }
 
 static int stream_next(struct ArrowArrayStream *self, struct ArrowArray *out)
@@ -261,7 +247,7 @@ static int stream_next(struct ArrowArrayStream *self, struct ArrowArray *out)
     rc = s->csv != NULL ? tn_csv_read_next(s->cx, s->csv, out)
                         : tn_ndjson_read_next(s->cx, s->ndjson, out);
     if (rc != TARN_OK)
-        return s->failed = stream_fail(s);
+        return s->failed = tn_stream_fail(s->cx, s->error);
     if (out->length == 0)
         tn_array_release(out);
     return 0;

@@ -8,6 +8,7 @@
 
 #include "base/pool.h"
 #include "batch/field.h"
+#include "batch/stream.h"
 #include "codec/csv/csv_write.h"
 #include "codec/ndjson/ndjson_write.h"
 #include "codec/parquet/arrow.h"
@@ -23,20 +24,6 @@ typedef struct printer {
     int64_t run_rows, at; /* rows of a run; the first row of this round */
     tn_buf runs[RUNS_MAX];
 } printer;
-
-/* A stream's failure, unless it has left its own in `cx` already. */
-static int stream_status(tarn_cx *cx, struct ArrowArrayStream *rows, int error)
-{
-    const char *text;
-
-    if (error == 0)
-        return TARN_OK;
-    if (tarn_cx_status(cx) != TARN_OK)
-        return tarn_cx_status(cx);
-    text = rows->get_last_error != NULL ? rows->get_last_error(rows) : NULL;
-    return tn_fail(cx, TARN_E_IO, "the stream of rows failed: %s",
-                   text != NULL ? text : strerror(error));
-}
 
 static int format_run(tarn_cx *cx, size_t i, void *arg)
 {
@@ -99,10 +86,10 @@ int tn_exec_print(tarn_cx *cx, struct ArrowArrayStream *rows, enum tn_print_form
     int rc = TARN_OK;
 
     tn_cx_forget(cx);
-    TN_TRY(stream_status(cx, rows, rows->get_schema(rows, &schema)));
+    TN_TRY(tn_stream_status(cx, rows, rows->get_schema(rows, &schema)));
     TN_TRY(print_start(cx, &p, &schema, write, arg, &stop));
     while (!stop) {
-        TN_TRY(stream_status(cx, rows, rows->get_next(rows, &batch)));
+        TN_TRY(tn_stream_status(cx, rows, rows->get_next(rows, &batch)));
         if (batch.release == NULL)
             break;
         p.batch = &batch;
@@ -154,10 +141,10 @@ int tn_exec_print_parquet(tarn_cx *cx, struct ArrowArrayStream *rows, tn_sink *s
 
     tn_cx_forget(cx);
     TN_TRY(codec_of(cx, codec, &options.chunk.codec));
-    TN_TRY(stream_status(cx, rows, rows->get_schema(rows, &schema)));
+    TN_TRY(tn_stream_status(cx, rows, rows->get_schema(rows, &schema)));
     TN_TRY(tn_parquet_sink_open(cx, sink, &schema, &options, &parquet));
     for (;;) {
-        TN_TRY(stream_status(cx, rows, rows->get_next(rows, &batch)));
+        TN_TRY(tn_stream_status(cx, rows, rows->get_next(rows, &batch)));
         if (batch.release == NULL)
             break;
         TN_TRY(tn_parquet_sink_add(cx, parquet, &batch));

@@ -17,23 +17,10 @@
 #include "base/pool.h"
 #include "batch/array.h"
 #include "batch/field.h"
+#include "batch/stream.h"
 #include "exec/write_bucket.h"
 
 #define SMALL_BYTES_MAX (32ull << 20) /* in memory form */
-
-/* A stream's failure, unless it has left its own in `cx` already. */
-static int stream_status(tarn_cx *cx, struct ArrowArrayStream *rows, int error)
-{
-    const char *text;
-
-    if (error == 0)
-        return TARN_OK;
-    if (tarn_cx_status(cx) != TARN_OK)
-        return tarn_cx_status(cx);
-    text = rows->get_last_error != NULL ? rows->get_last_error(rows) : NULL;
-    return tn_fail(cx, TARN_E_IO, "the stream of rows failed: %s",
-                   text != NULL ? text : strerror(error));
-}
 
 /* All rows of a stream into one bucket. */
 static int write_stream(tarn_cx *cx, struct ArrowArrayStream *rows, tn_write_bucket *bucket)
@@ -42,7 +29,7 @@ static int write_stream(tarn_cx *cx, struct ArrowArrayStream *rows, tn_write_buc
     int rc = TARN_OK;
 
     for (;;) {
-        TN_TRY(stream_status(cx, rows, rows->get_next(rows, &batch)));
+        TN_TRY(tn_stream_status(cx, rows, rows->get_next(rows, &batch)));
         if (batch.release == NULL)
             break;
         TN_TRY(tn_write_bucket_add(cx, bucket, &batch));
@@ -94,7 +81,7 @@ int tn_exec_write(tarn_cx *cx, tn_store *store, const tn_write_plan *plan,
     int rc = TARN_OK;
 
     tn_cx_forget(cx);
-    TN_TRY(stream_status(cx, rows, rows->get_schema(rows, &schema)));
+    TN_TRY(tn_stream_status(cx, rows, rows->get_schema(rows, &schema)));
     job.schema = &schema;
     TN_TRY(write_stream(cx, rows, &one));
     TN_TRY(tn_arena_keep(cx, arena, &partition));
@@ -199,7 +186,7 @@ static int route_all(tarn_cx *cx, tn_route *route, struct ArrowArrayStream *rows
     int rc = TARN_OK;
 
     for (;;) {
-        TN_TRY(stream_status(cx, rows, rows->get_next(rows, &batch)));
+        TN_TRY(tn_stream_status(cx, rows, rows->get_next(rows, &batch)));
         if (batch.release == NULL)
             break;
         TN_TRY(tn_route_add(cx, route, &batch));
@@ -281,7 +268,7 @@ int tn_exec_write_rows(tarn_cx *cx, tn_store *store, const tn_write_plan *plan,
     int rc = TARN_OK;
 
     tn_cx_forget(cx);
-    TN_TRY(stream_status(cx, rows, rows->get_schema(rows, &schema)));
+    TN_TRY(tn_stream_status(cx, rows, rows->get_schema(rows, &schema)));
     job.schema = &schema;
     if (plan->partition_column_count == 0 && plan->files_per_partition == 0)
         TN_TRY(write_direct(cx, &job, rows, arena, out, counts));

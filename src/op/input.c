@@ -13,10 +13,10 @@
 #include "op/input.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #include "batch/predicate.h"
+#include "batch/stream.h"
 #include "batch/unify.h"
 #include "exec/read_rows.h"
 #include "op/input_find.h"
@@ -366,26 +366,14 @@ done:
 
 /* ---- the stream */
 
-static int errno_of(int status)
-{
-    return status == TARN_E_NOMEM      ? ENOMEM
-           : status == TARN_E_INVALID  ? EINVAL
-           : status == TARN_E_NOTFOUND ? ENOENT
-                                       : EIO;
-}
-
-static int stream_fail(input *in)
-{
-    memcpy(in->error, in->cx->text, sizeof in->error);
-    return errno_of(tarn_cx_status(in->cx));
-}
-
 static int stream_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
 {
     input *in = self->private_data;
 
     memset(out, 0, sizeof *out);
-    return tn_field_copy(in->cx, &in->columns.result, out) == TARN_OK ? 0 : stream_fail(in);
+    return tn_field_copy(in->cx, &in->columns.result, out) == TARN_OK
+               ? 0
+               : tn_stream_fail(in->cx, in->error);
 }
 
 static int stream_next(struct ArrowArrayStream *self, struct ArrowArray *out)
@@ -394,7 +382,7 @@ static int stream_next(struct ArrowArrayStream *self, struct ArrowArray *out)
 
     memset(out, 0, sizeof *out);
     if (in->failed == 0 && next_batch(in->cx, in, out) != TARN_OK)
-        in->failed = stream_fail(in);
+        in->failed = tn_stream_fail(in->cx, in->error);
     return in->failed;
 }
 

@@ -9,13 +9,13 @@
 #include "op/op_read.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/budget.h"
 #include "base/pool.h"
 #include "batch/rows.h"
+#include "batch/stream.h"
 
 #define WAVE_FILES_MAX   256
 #define SMALL_BYTES_MAX  (16ull << 20)
@@ -84,14 +84,8 @@ static tn_scan_task task_of(const stream *s, size_t file)
 
 static int unit_add(tarn_cx *cx, unit *u, struct ArrowArray *batch)
 {
-    if (u->count == u->cap) {
-        struct ArrowArray *more = tn_realloc(cx, u->batches, u->cap * 2 + 2, sizeof *more);
-
-        if (more == NULL)
-            return TARN_E_NOMEM;
-        u->batches = more;
-        u->cap = u->cap * 2 + 2;
-    }
+    if (tn_grow(cx, &u->batches, u->count, &u->cap, sizeof *u->batches) != TARN_OK)
+        return TARN_E_NOMEM;
     tn_array_move(batch, &u->batches[u->count++]);
     return TARN_OK;
 }
@@ -295,27 +289,14 @@ done:
     return rc;
 }
 
-static int errno_of(int status)
-{
-    return status == TARN_E_NOMEM      ? ENOMEM
-           : status == TARN_E_INVALID  ? EINVAL
-           : status == TARN_E_NOTFOUND ? ENOENT
-                                       : EIO;
-}
-
-static int stream_fail(stream *s)
-{
-    strcpy(s->error, s->read->cx->text);
-    return errno_of(tarn_cx_status(s->read->cx));
-}
-
 static int stream_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
 {
     stream *s = self->private_data;
 
     memset(out, 0, sizeof *out);
-    return tn_field_copy(s->read->cx, &s->read->columns.result, out) == TARN_OK ? 0
-                                                                                : stream_fail(s);
+    return tn_field_copy(s->read->cx, &s->read->columns.result, out) == TARN_OK
+               ? 0
+               : tn_stream_fail(s->read->cx, s->error);
 }
 
 static int stream_next(struct ArrowArrayStream *self, struct ArrowArray *out)
@@ -326,7 +307,7 @@ static int stream_next(struct ArrowArrayStream *self, struct ArrowArray *out)
     if (s->read->has_limit && s->rows_left == 0)
         return 0;
     if (next_batch(s->read->cx, s, out) != TARN_OK)
-        return stream_fail(s);
+        return tn_stream_fail(s->read->cx, s->error);
     if (out->release != NULL && s->read->has_limit) {
         if ((uint64_t)out->length > s->rows_left)
             out->length = (int64_t)s->rows_left;

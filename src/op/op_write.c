@@ -12,21 +12,9 @@
 
 #include "batch/array.h"
 #include "batch/field.h"
+#include "batch/stream.h"
 #include "op/merge_op.h"
 #include "op/write_op.h"
-
-int tn_write_stream_status(tarn_cx *cx, struct ArrowArrayStream *rows, int error)
-{
-    const char *text;
-
-    if (error == 0)
-        return TARN_OK;
-    if (tarn_cx_status(cx) != TARN_OK)
-        return tarn_cx_status(cx);
-    text = rows->get_last_error != NULL ? rows->get_last_error(rows) : NULL;
-    return tn_fail(cx, TARN_E_IO, "the stream of rows failed: %s",
-                   text != NULL ? text : strerror(error));
-}
 
 /* The next batch as it comes, not empty; *out stays released at the end. */
 static int next_batch(tarn_cx *cx, struct ArrowArrayStream *rows, struct ArrowArray *out)
@@ -37,7 +25,7 @@ static int next_batch(tarn_cx *cx, struct ArrowArrayStream *rows, struct ArrowAr
         tn_array_release(out);
         TN_TRY(tn_cx_check(cx));
         tn_cx_forget(cx);
-        TN_TRY(tn_write_stream_status(cx, rows, rows->get_next(rows, out)));
+        TN_TRY(tn_stream_status(cx, rows, rows->get_next(rows, out)));
     } while (out->release != NULL && out->length == 0);
 done:
     return rc;
@@ -185,7 +173,7 @@ static int look(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, struct 
     int rc = TARN_OK;
 
     tn_cx_forget(cx);
-    TN_TRY(tn_write_stream_status(cx, rows, rows->get_schema(rows, schema)));
+    TN_TRY(tn_stream_status(cx, rows, rows->get_schema(rows, schema)));
     if (schema->format == NULL || strcmp(schema->format, "+s") != 0)
         TN_FAIL(TARN_E_INVALID, "the stream of rows has no columns: its schema is no struct");
     TN_TRY(next_batch(cx, rows, &w->first));

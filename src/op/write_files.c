@@ -1,9 +1,9 @@
 /* Rows of the inputs, fitted, into staged files. */
-#include <errno.h>
 #include <string.h>
 
 #include "batch/array.h"
 #include "batch/field.h"
+#include "batch/stream.h"
 #include "exec/exec_write.h"
 #include "op/write_op.h"
 
@@ -15,18 +15,13 @@ typedef struct passing {
     char error[TN_ERROR_TEXT_MAX];
 } passing;
 
-static int passing_fail(passing *p)
-{
-    strcpy(p->error, tarn_cx_error(p->cx));
-    return EIO;
-}
-
 static int passing_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
 {
     passing *p = self->private_data;
 
     memset(out, 0, sizeof *out);
-    return tn_field_copy(p->cx, &p->w->fit.to, out) == TARN_OK ? 0 : passing_fail(p);
+    return tn_field_copy(p->cx, &p->w->fit.to, out) == TARN_OK ? 0
+                                                               : tn_stream_fail(p->cx, p->error);
 }
 
 static int passing_next(struct ArrowArrayStream *self, struct ArrowArray *out)
@@ -34,7 +29,8 @@ static int passing_next(struct ArrowArrayStream *self, struct ArrowArray *out)
     passing *p = self->private_data;
 
     memset(out, 0, sizeof *out);
-    return tn_write_next(p->cx, p->w, p->rows, out) == TARN_OK ? 0 : passing_fail(p);
+    return tn_write_next(p->cx, p->w, p->rows, out) == TARN_OK ? 0
+                                                               : tn_stream_fail(p->cx, p->error);
 }
 
 static const char *passing_error(struct ArrowArrayStream *self)

@@ -126,8 +126,6 @@ typedef struct tn_write {
     tn_write_log *log;
 } tn_write;
 
-/* A stream's failure, unless it has left its own in `cx` already. */
-int tn_write_stream_status(tarn_cx *cx, struct ArrowArrayStream *rows, int error);
 /* The next batch, fitted; *out stays released at the end. */
 int tn_write_next(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, struct ArrowArray *out);
 
