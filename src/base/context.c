@@ -216,3 +216,19 @@ void *tn_realloc(tarn_cx *cx, void *block, size_t count, size_t size)
         tn_fail_memory(cx);
     return grown;
 }
+
+int tn_grow(tarn_cx *cx, void *array, size_t count, size_t *cap, size_t size)
+{
+    size_t wanted = *cap != 0 ? *cap * 2 : 8;
+    void *block;
+
+    if (count < *cap)
+        return TARN_OK;
+    memcpy(&block, array, sizeof block);
+    block = tn_realloc(cx, block, wanted, size);
+    if (block == NULL)
+        return TARN_E_NOMEM;
+    memcpy(array, &block, sizeof block);
+    *cap = wanted;
+    return TARN_OK;
+}

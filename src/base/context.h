@@ -68,5 +68,8 @@ void *tn_alloc(tarn_cx *cx, size_t size);
 void *tn_calloc(tarn_cx *cx, size_t count, size_t size);
 /* count * size, checked; on failure the old block stays valid. */
 void *tn_realloc(tarn_cx *cx, void *block, size_t count, size_t size);
+/* Makes room for one more in an array from these: `array` points to its pointer, which holds
+ * `count` items in a room for *cap. The room doubles; what is new is not zeroed. */
+int tn_grow(tarn_cx *cx, void *array, size_t count, size_t *cap, size_t size);
 
 #endif

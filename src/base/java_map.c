@@ -59,22 +59,6 @@ int32_t tn_java_hash(tn_str text)
     return (int32_t)hash;
 }
 
-static int grow(tarn_cx *cx, void *array, size_t count, size_t *cap, size_t size)
-{
-    size_t wanted = *cap != 0 ? *cap * 2 : 8;
-    void *old, *grown;
-
-    if (count < *cap)
-        return TARN_OK;
-    memcpy(&old, array, sizeof old);
-    grown = tn_realloc(cx, old, wanted, size);
-    if (grown == NULL)
-        return TARN_E_NOMEM;
-    memcpy(array, &grown, sizeof grown);
-    *cap = wanted;
-    return TARN_OK;
-}
-
 int tn_java_names_add(tarn_cx *cx, tn_java_names *names, tn_str text, uint32_t *id)
 {
     bool added;
@@ -82,7 +66,7 @@ int tn_java_names_add(tarn_cx *cx, tn_java_names *names, tn_str text, uint32_t *
     uint32_t hash;
     int rc = TARN_OK;
 
-    TN_TRY(grow(cx, &names->names, names->count, &names->cap, sizeof *names->names));
+    TN_TRY(tn_grow(cx, &names->names, names->count, &names->cap, sizeof *names->names));
     place = tn_map_add(cx, &names->index, text, &added);
     if (place == NULL)
         return TARN_E_NOMEM;
@@ -128,7 +112,7 @@ int tn_java_map_add(tarn_cx *cx, tn_java_map *map, const tn_java_names *names, u
 {
     int rc = TARN_OK;
 
-    TN_TRY(grow(cx, &map->ids, map->count, &map->cap, sizeof *map->ids));
+    TN_TRY(tn_grow(cx, &map->ids, map->count, &map->cap, sizeof *map->ids));
     if (map->buckets == 0)
         map->buckets = BUCKETS_FIRST;
     /* At most 48 keys: this does not grow with the map. */

@@ -186,17 +186,7 @@ static int resolve(binder *b, const tn_operand *operand, uint32_t *out)
     TN_TRY(tn_type_of(b->cx, leaf, &column.type));
     TN_TRY(tn_arena_keep(b->cx, b->arena, &column.type.zone));
     column.domain = domain_of(&column.type);
-    if (b->count == b->cap) {
-        size_t cap = b->cap == 0 ? 8 : b->cap * 2;
-        tn_filter_column *more = tn_arena_array(b->cx, b->arena, cap, sizeof *more);
-
-        if (more == NULL)
-            return TARN_E_NOMEM;
-        if (b->count > 0)
-            memcpy(more, b->columns, b->count * sizeof *more);
-        b->columns = more;
-        b->cap = cap;
-    }
+    TN_TRY(tn_arena_grow(b->cx, b->arena, &b->columns, b->count, &b->cap, sizeof *b->columns));
     b->columns[b->count] = column;
     *out = (uint32_t)b->count++;
 done:

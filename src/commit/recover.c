@@ -70,17 +70,8 @@ static int note_add(tarn_cx *cx, tn_recovery *recovery, tn_str root, tn_str dire
     tn_recovery_note note = {.kind = kind, .path = {"", 0}, .text = text};
     int rc = TARN_OK;
 
-    if (recovery->note_count == recovery->note_cap) {
-        size_t cap = recovery->note_cap != 0 ? recovery->note_cap * 2 : 8;
-        tn_recovery_note *notes = tn_arena_array(cx, &recovery->arena, cap, sizeof *notes);
-
-        if (notes == NULL)
-            TN_TRY(TARN_E_NOMEM);
-        if (recovery->note_count != 0)
-            memcpy(notes, recovery->notes, recovery->note_count * sizeof *notes);
-        recovery->notes = notes;
-        recovery->note_cap = cap;
-    }
+    TN_TRY(tn_arena_grow(cx, &recovery->arena, &recovery->notes, recovery->note_count,
+                         &recovery->note_cap, sizeof *recovery->notes));
     if (!tn_str_equal(directory, root))
         note.path = tn_str_from(directory, root.len == 1 ? 1 : root.len + 1);
     TN_TRY(tn_arena_keep(cx, &recovery->arena, &note.path));

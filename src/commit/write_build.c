@@ -16,17 +16,9 @@ typedef struct build {
 
 static int will_sync(tarn_cx *cx, build *b, tn_str path)
 {
-    if (b->dir_count == b->dir_cap) {
-        size_t cap = b->dir_cap != 0 ? b->dir_cap * 2 : 16;
-        tn_str *dirs = tn_arena_array(cx, b->arena, cap, sizeof *dirs);
-
-        if (dirs == NULL)
-            return TARN_E_NOMEM;
-        if (b->dir_count != 0)
-            memcpy(dirs, b->dirs, b->dir_count * sizeof *dirs);
-        b->dirs = dirs;
-        b->dir_cap = cap;
-    }
+    if (tn_arena_grow(cx, b->arena, &b->dirs, b->dir_count, &b->dir_cap, sizeof *b->dirs) !=
+        TARN_OK)
+        return TARN_E_NOMEM;
     b->dirs[b->dir_count++] = path;
     return TARN_OK;
 }

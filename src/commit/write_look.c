@@ -120,17 +120,9 @@ done:
 
 static int step_add(tarn_cx *cx, looking *l, const tn_write_step *step, size_t *number)
 {
-    if (l->step_count == l->step_cap) {
-        size_t cap = l->step_cap != 0 ? l->step_cap * 2 : 16;
-        tn_write_step *steps = tn_arena_array(cx, l->in->arena, cap, sizeof *steps);
-
-        if (steps == NULL)
-            return TARN_E_NOMEM;
-        if (l->step_count != 0)
-            memcpy(steps, l->steps, l->step_count * sizeof *steps);
-        l->steps = steps;
-        l->step_cap = cap;
-    }
+    if (tn_arena_grow(cx, l->in->arena, &l->steps, l->step_count, &l->step_cap, sizeof *l->steps) !=
+        TARN_OK)
+        return TARN_E_NOMEM;
     if (number != NULL)
         *number = l->step_count;
     l->steps[l->step_count++] = *step;

@@ -394,17 +394,8 @@ int tn_write_note_add(tarn_cx *cx, tn_arena *arena, tn_write_notes *notes, tn_st
     note.text = tn_str_of(text);
     TN_TRY(tn_arena_keep(cx, arena, &note.path));
     TN_TRY(tn_arena_keep(cx, arena, &note.text));
-    if (notes->count == notes->cap) {
-        size_t cap = notes->cap != 0 ? notes->cap * 2 : 8;
-        tn_write_note *items = tn_arena_array(cx, arena, cap, sizeof *items);
-
-        if (items == NULL)
-            TN_TRY(TARN_E_NOMEM);
-        if (notes->count != 0)
-            memcpy(items, notes->items, notes->count * sizeof *items);
-        notes->items = items;
-        notes->cap = cap;
-    }
+    TN_TRY(
+        tn_arena_grow(cx, arena, &notes->items, notes->count, &notes->cap, sizeof *notes->items));
     notes->items[notes->count++] = note;
 done:
     return rc;

@@ -17,7 +17,6 @@
 #include "exec/exec_route.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +24,7 @@
 #include "base/pool.h"
 #include "batch/field.h"
 #include "batch/gather.h"
+#include "batch/stream.h"
 #include "batch/unify.h"
 #include "exec/route_keys.h"
 #include "exec/route_spill.h"
@@ -608,14 +608,9 @@ static int hold(tarn_cx *cx, tn_route *route, struct ArrowArray *batch)
 {
     bool large;
 
-    if (route->batch_count == route->batch_cap) {
-        held *more = tn_realloc(cx, route->batches, route->batch_cap * 2 + 16, sizeof *more);
-
-        if (more == NULL)
-            return TARN_E_NOMEM;
-        route->batches = more;
-        route->batch_cap = route->batch_cap * 2 + 16;
-    }
+    if (tn_grow(cx, &route->batches, route->batch_count, &route->batch_cap,
+                sizeof *route->batches) != TARN_OK)
+        return TARN_E_NOMEM;
     route->batches[route->batch_count].first = route->row_count;
     route->row_count += batch->length;
     large = batch->length >= SMALL_ROWS;
@@ -811,18 +806,14 @@ typedef struct stream {
     char error[TN_ERROR_TEXT_MAX];
 } stream;
 
-static int stream_fail(stream *s)
-{
-    memcpy(s->error, s->cx->text, sizeof s->error);
-    return tarn_cx_status(s->cx) == TARN_E_NOMEM ? ENOMEM : EIO;
-}
-
 static int stream_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
 {
     stream *s = self->private_data;
 
     memset(out, 0, sizeof *out);
-    return tn_field_copy(s->cx, &s->reader->route->rows, out) == TARN_OK ? 0 : stream_fail(s);
+    return tn_field_copy(s->cx, &s->reader->route->rows, out) == TARN_OK
+               ? 0
+               : tn_stream_fail(s->cx, s->error);
 }
 
 static int stream_next(struct ArrowArrayStream *self, struct ArrowArray *out)
@@ -830,7 +821,8 @@ static int stream_next(struct ArrowArrayStream *self, struct ArrowArray *out)
     stream *s = self->private_data;
 
     memset(out, 0, sizeof *out);
-    return tn_route_reader_next(s->cx, s->reader, out) == TARN_OK ? 0 : stream_fail(s);
+    return tn_route_reader_next(s->cx, s->reader, out) == TARN_OK ? 0
+                                                                  : tn_stream_fail(s->cx, s->error);
 }
 
 static const char *stream_error(struct ArrowArrayStream *self)

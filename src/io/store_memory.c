@@ -118,21 +118,6 @@ static int taken(tarn_cx *cx, tn_str path)
     return tn_fail(cx, TARN_E_EXISTS, "%.*s: it exists already", TN_STR_ARG(path));
 }
 
-static int grow(tarn_cx *cx, void **array, size_t count, size_t *cap, size_t size)
-{
-    size_t wish = *cap != 0 ? *cap * 2 : 8;
-    void *grown;
-
-    if (count < *cap)
-        return TARN_OK;
-    grown = tn_realloc(cx, *array, wish, size);
-    if (grown == NULL)
-        return TARN_E_NOMEM;
-    *array = grown;
-    *cap = wish;
-    return TARN_OK;
-}
-
 static item *find(const items *in, tn_str name)
 {
     for (size_t i = 0; i < in->count; i++)
@@ -204,15 +189,15 @@ static int make_room(tarn_cx *cx, memory_store *m, const change *c)
 {
     int rc = TARN_OK;
 
-    TN_TRY(grow(cx, (void **)&m->changes, m->change_count, &m->change_cap, sizeof *m->changes));
+    TN_TRY(tn_grow(cx, &m->changes, m->change_count, &m->change_cap, sizeof *m->changes));
     for (size_t i = 0; i < c->count; i++) {
         node *directory = m->nodes[c->set[i].directory];
 
-        TN_TRY(grow(cx, (void **)&directory->live.item, directory->live.count + 1,
-                    &directory->live.cap, sizeof(item)));
+        TN_TRY(tn_grow(cx, &directory->live.item, directory->live.count + 1, &directory->live.cap,
+                       sizeof(item)));
         while (directory->stable.cap < directory->live.cap)
-            TN_TRY(grow(cx, (void **)&directory->stable.item, directory->stable.cap,
-                        &directory->stable.cap, sizeof(item)));
+            TN_TRY(tn_grow(cx, &directory->stable.item, directory->stable.cap,
+                           &directory->stable.cap, sizeof(item)));
     }
 done:
     return rc;
@@ -272,7 +257,7 @@ static int new_node(tarn_cx *cx, memory_store *m, enum tn_entry_kind kind, uint3
     node *made;
 
     if (m->node_count == NONE ||
-        grow(cx, (void **)&m->nodes, m->node_count, &m->node_cap, sizeof(node *)) != TARN_OK)
+        tn_grow(cx, &m->nodes, m->node_count, &m->node_cap, sizeof(node *)) != TARN_OK)
         return TARN_E_NOMEM;
     made = tn_calloc(cx, 1, sizeof *made);
     if (made == NULL)

@@ -142,17 +142,10 @@ static bool may_show(tn_str pattern, tn_str name)
 
 static int add_hit(tarn_cx *cx, finding *f, tn_str path, const tn_stat *stat)
 {
-    if (f->count == f->cap) {
-        found *more;
-
-        if (f->count >= TN_DIR_ENTRIES_MAX)
-            return tn_fail(cx, TARN_E_LIMIT, "more than %d inputs", TN_DIR_ENTRIES_MAX);
-        more = tn_realloc(cx, f->hits, f->cap * 2 + 16, sizeof *more);
-        if (more == NULL)
-            return TARN_E_NOMEM;
-        f->hits = more;
-        f->cap = f->cap * 2 + 16;
-    }
+    if (f->count >= TN_DIR_ENTRIES_MAX)
+        return tn_fail(cx, TARN_E_LIMIT, "more than %d inputs", TN_DIR_ENTRIES_MAX);
+    if (tn_grow(cx, &f->hits, f->count, &f->cap, sizeof *f->hits) != TARN_OK)
+        return TARN_E_NOMEM;
     f->hits[f->count++] = (found){path, *stat};
     return TARN_OK;
 }
@@ -272,14 +265,8 @@ static int add_file(tarn_cx *cx, finding *f, tn_str path, enum tn_input_format f
 {
     tn_input_files *files = f->files;
 
-    if (files->count == files->cap) {
-        tn_input_file *more = tn_realloc(cx, files->items, files->cap * 2 + 16, sizeof *more);
-
-        if (more == NULL)
-            return TARN_E_NOMEM;
-        files->items = more;
-        files->cap = files->cap * 2 + 16;
-    }
+    if (tn_grow(cx, &files->items, files->count, &files->cap, sizeof *files->items) != TARN_OK)
+        return TARN_E_NOMEM;
     files->items[files->count++] = (tn_input_file){f->store, path, format, directory};
     return TARN_OK;
 }

@@ -34,17 +34,8 @@ static int column_of(tarn_cx *cx, tn_merge_log *log, const tn_leaf_intent *inten
         *out = &report->columns[*place];
         return TARN_OK;
     }
-    if (report->column_count == log->column_cap) {
-        size_t cap = log->column_cap != 0 ? log->column_cap * 2 : 32;
-        tarn_merge_column *columns = tn_arena_array(cx, &log->arena, cap, sizeof *columns);
-
-        if (columns == NULL)
-            return TARN_E_NOMEM;
-        if (report->column_count != 0)
-            memcpy(columns, report->columns, report->column_count * sizeof *columns);
-        report->columns = columns;
-        log->column_cap = cap;
-    }
+    TN_TRY(tn_arena_grow(cx, &log->arena, &report->columns, report->column_count, &log->column_cap,
+                         sizeof *report->columns));
     made = &report->columns[report->column_count];
     *made = (tarn_merge_column){.intended = (enum tarn_merge_way)intent->way, .name_len = name.len};
     TN_TRY(keep_text(cx, log, name, &made->name));

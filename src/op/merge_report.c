@@ -28,17 +28,8 @@ int tn_merge_log_note(tarn_cx *cx, tn_merge_log *log, enum tarn_merge_remark kin
     tarn_merge_note note = {.kind = kind, .path_len = path.len};
     int rc = TARN_OK;
 
-    if (report->note_count == log->note_cap) {
-        size_t cap = log->note_cap != 0 ? log->note_cap * 2 : 16;
-        tarn_merge_note *notes = tn_arena_array(cx, &log->arena, cap, sizeof *notes);
-
-        if (notes == NULL)
-            return TARN_E_NOMEM;
-        if (report->note_count != 0)
-            memcpy(notes, report->notes, report->note_count * sizeof *notes);
-        report->notes = notes;
-        log->note_cap = cap;
-    }
+    TN_TRY(tn_arena_grow(cx, &log->arena, &report->notes, report->note_count, &log->note_cap,
+                         sizeof *report->notes));
     TN_TRY(keep(cx, log, path, &note.path));
     TN_TRY(keep(cx, log, text, &note.text));
     report->notes[report->note_count++] = note;

@@ -112,17 +112,8 @@ static int add_temporary(tarn_cx *cx, session *s, tn_str parent, tn_str name)
         TN_TRY(tn_path_join(cx, &s->arena, parent, name, &path));
     else
         TN_TRY(tn_arena_keep(cx, &s->arena, &path));
-    if (s->temporary_count == s->temporary_cap) {
-        size_t cap = s->temporary_cap * 2 + 8;
-        tn_str *more = tn_arena_array(cx, &s->arena, cap, sizeof *more);
-
-        if (more == NULL)
-            return TARN_E_NOMEM;
-        if (s->temporary_count > 0)
-            memcpy(more, s->temporary, s->temporary_count * sizeof *more);
-        s->temporary = more;
-        s->temporary_cap = cap;
-    }
+    TN_TRY(tn_arena_grow(cx, &s->arena, &s->temporary, s->temporary_count, &s->temporary_cap,
+                         sizeof *s->temporary));
     s->temporary[s->temporary_count++] = path;
 done:
     return rc;

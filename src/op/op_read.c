@@ -164,14 +164,7 @@ static int note_shape(tarn_cx *cx, opening *o, shapes *s, const tn_dir_file *fil
         TN_TRY(TARN_E_NOMEM);
     if (!added)
         return TARN_OK;
-    if (s->count == s->cap) {
-        tn_str *more = tn_realloc(cx, s->files, s->cap * 2 + 8, sizeof *more);
-
-        if (more == NULL)
-            TN_TRY(TARN_E_NOMEM);
-        s->files = more;
-        s->cap = s->cap * 2 + 8;
-    }
+    TN_TRY(tn_grow(cx, &s->files, s->count, &s->cap, sizeof *s->files));
     s->files[s->count++] = path;
 done:
     return rc;

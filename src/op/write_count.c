@@ -46,14 +46,7 @@ static int find_tally(tarn_cx *cx, counting *c, const tn_write *w, const tn_rout
     if (place == NULL)
         return TARN_E_NOMEM;
     if (added) {
-        if (c->count == c->cap) {
-            tally *more = tn_realloc(cx, c->tallies, c->cap * 2 + 64, sizeof *more);
-
-            if (more == NULL)
-                return TARN_E_NOMEM;
-            c->tallies = more;
-            c->cap = c->cap * 2 + 64;
-        }
+        TN_TRY(tn_grow(cx, &c->tallies, c->count, &c->cap, sizeof *c->tallies));
         *place = c->count;
         c->tallies[c->count++] = (tally){.partition = path, .slot = bucket->slot};
         if (c->count > w->plan.partitions_max * (1 + (uint64_t)w->plan.files_per_partition))

@@ -47,16 +47,8 @@ int tn_write_log_note(tarn_cx *cx, tn_write_log *log, tn_str text)
 {
     int rc = TARN_OK;
 
-    if (log->report.note_count == log->note_cap) {
-        size_t cap = log->note_cap * 2 + 8;
-        const char **more = tn_realloc(cx, log->notes, cap, sizeof *more);
-
-        if (more == NULL)
-            return TARN_E_NOMEM;
-        log->notes = more;
-        log->note_cap = cap;
-        log->report.notes = more;
-    }
+    TN_TRY(tn_grow(cx, &log->notes, log->report.note_count, &log->note_cap, sizeof *log->notes));
+    log->report.notes = log->notes;
     TN_TRY(keep(cx, log, text, &log->notes[log->report.note_count]));
     log->report.note_count++;
 done:
@@ -70,16 +62,9 @@ int tn_write_log_add(tarn_cx *cx, tn_write_log *log, tn_str partition, int64_t r
     tarn_write_partition *last;
     int rc = TARN_OK;
 
-    if (report->partition_count == log->partition_cap) {
-        size_t cap = log->partition_cap * 2 + 16;
-        tarn_write_partition *more = tn_realloc(cx, log->partitions, cap, sizeof *more);
-
-        if (more == NULL)
-            return TARN_E_NOMEM;
-        log->partitions = more;
-        log->partition_cap = cap;
-        report->partitions = more;
-    }
+    TN_TRY(tn_grow(cx, &log->partitions, report->partition_count, &log->partition_cap,
+                   sizeof *log->partitions));
+    report->partitions = log->partitions;
     last = &log->partitions[report->partition_count];
     if (report->partition_count == 0 ||
         !tn_str_equal((tn_str){last[-1].path, last[-1].path_len}, partition)) {

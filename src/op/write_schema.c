@@ -379,14 +379,7 @@ static int add_field(parser *p, fields *list)
 
     if (list->count == SCHEMA_FIELDS_MAX)
         TN_FAIL(TARN_E_LIMIT, "schema: more than %d columns", SCHEMA_FIELDS_MAX);
-    if (list->count == list->cap) {
-        struct ArrowSchema *more = tn_realloc(cx, list->items, list->cap * 2 + 8, sizeof *more);
-
-        if (more == NULL)
-            return TARN_E_NOMEM;
-        list->items = more;
-        list->cap = list->cap * 2 + 8;
-    }
+    TN_TRY(tn_grow(cx, &list->items, list->count, &list->cap, sizeof *list->items));
     TN_TRY(parse_name(p, &name));
     for (size_t i = 0; i < list->count; i++)
         if (tn_str_equal(tn_str_of(list->items[i].name), name))

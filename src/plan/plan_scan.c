@@ -35,14 +35,8 @@ static int add_column(tarn_cx *cx, keys *k, tn_str name, size_t partitions, size
         *out = *number;
         return TARN_OK;
     }
-    if (k->count == k->cap) {
-        key_column *more = tn_realloc(cx, k->columns, k->cap * 2 + 8, sizeof *more);
-
-        if (more == NULL)
-            return TARN_E_NOMEM;
-        k->columns = more;
-        k->cap = k->cap * 2 + 8;
-    }
+    if (tn_grow(cx, &k->columns, k->count, &k->cap, sizeof *k->columns) != TARN_OK)
+        return TARN_E_NOMEM;
     *number = k->count;
     k->columns[k->count] = (key_column){.name = name, .type = TN_PART_TEXT};
     k->columns[k->count].values = tn_arena_array(cx, &k->arena, partitions, sizeof(tn_str));

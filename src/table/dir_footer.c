@@ -45,15 +45,8 @@ static int intern_locked(tarn_cx *cx, load *l, interned *set, tn_str bytes, uint
         *number = (uint32_t)*place;
         return TARN_OK;
     }
-    if (set->count == set->cap) {
-        size_t cap = set->cap != 0 ? set->cap * 2 : 16;
-        tn_str *values = tn_realloc(cx, set->values, cap, sizeof *values);
-
-        if (values == NULL)
-            return TARN_E_NOMEM;
-        set->values = values;
-        set->cap = cap;
-    }
+    if (tn_grow(cx, &set->values, set->count, &set->cap, sizeof *set->values) != TARN_OK)
+        return TARN_E_NOMEM;
     if (tn_arena_keep(cx, &l->arena, &bytes) != TARN_OK)
         return TARN_E_NOMEM;
     place = tn_map_add(cx, &set->map, bytes, &added);

@@ -154,15 +154,8 @@ done:
 
 static int add_node(tarn_cx *cx, tn_dir_walk *walk, tn_dir_node *node)
 {
-    if (walk->count == walk->cap) {
-        size_t cap = walk->cap != 0 ? walk->cap * 2 : 64;
-        tn_dir_node **nodes = tn_realloc(cx, walk->nodes, cap, sizeof *nodes);
-
-        if (nodes == NULL)
-            return TARN_E_NOMEM;
-        walk->nodes = nodes;
-        walk->cap = cap;
-    }
+    if (tn_grow(cx, &walk->nodes, walk->count, &walk->cap, sizeof *walk->nodes) != TARN_OK)
+        return TARN_E_NOMEM;
     walk->nodes[walk->count++] = node;
     return TARN_OK;
 }

@@ -111,17 +111,8 @@ static int find_field(tarn_cx *cx, tn_ndjson_guess *guess, node *parent, tn_str 
         *out = parent->fields[*place];
         return TARN_OK;
     }
-    if (parent->count == parent->cap) {
-        size_t cap = parent->cap * 2 + 8;
-        node **more = tn_arena_array(cx, &guess->arena, cap, sizeof(node *));
-
-        if (more == NULL)
-            TN_TRY(TARN_E_NOMEM);
-        if (parent->count != 0)
-            memcpy(more, parent->fields, parent->count * sizeof(node *));
-        parent->fields = more;
-        parent->cap = cap;
-    }
+    TN_TRY(tn_arena_grow(cx, &guess->arena, &parent->fields, parent->count, &parent->cap,
+                         sizeof(node *)));
     TN_TRY(make_node(cx, guess, name, &made));
     place = tn_map_add(cx, &parent->names, made->name, &added);
     if (place == NULL)

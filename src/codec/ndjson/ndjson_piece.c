@@ -49,15 +49,8 @@ int tn_ndjson_piece_flush(tarn_cx *cx, tn_ndjson_piece *piece)
     assert(tn_build_rows(piece->build) == piece->rows);
     if (piece->rows == 0)
         return TARN_OK;
-    if (piece->batch_count == piece->batch_cap) {
-        size_t cap = piece->batch_cap * 2 + 2;
-        struct ArrowArray *more = tn_realloc(cx, piece->batches, cap, sizeof *more);
-
-        if (more == NULL)
-            TN_TRY(TARN_E_NOMEM);
-        piece->batches = more;
-        piece->batch_cap = cap;
-    }
+    TN_TRY(tn_grow(cx, &piece->batches, piece->batch_count, &piece->batch_cap,
+                   sizeof *piece->batches));
     TN_TRY(tn_build_finish(cx, piece->build, &piece->batches[piece->batch_count]));
     piece->batch_count++;
     piece->rows = 0;
@@ -80,15 +73,7 @@ static int keep_bad(tarn_cx *cx, tn_ndjson_piece *piece, tn_str record, uint64_t
     TN_TRY(tn_arena_keep(cx, &piece->arena, &made.path));
     TN_TRY(tn_arena_keep(cx, &piece->arena, &why));
     made.why = why.ptr;
-    if (piece->bad_count == piece->bad_cap) {
-        size_t cap = piece->bad_cap * 2 + 8;
-        tn_ndjson_bad *more = tn_realloc(cx, piece->bad, cap, sizeof *more);
-
-        if (more == NULL)
-            TN_TRY(TARN_E_NOMEM);
-        piece->bad = more;
-        piece->bad_cap = cap;
-    }
+    TN_TRY(tn_grow(cx, &piece->bad, piece->bad_count, &piece->bad_cap, sizeof *piece->bad));
     piece->bad[piece->bad_count++] = made;
 done:
     tn_buf_clear(&path);

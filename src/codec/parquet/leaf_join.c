@@ -38,15 +38,9 @@ done:
 
 static int add_block(tarn_cx *cx, tn_leaf_join *join, tn_lease **out)
 {
-    if (join->block_count == join->block_cap) {
-        size_t cap = join->block_cap == 0 ? 8 : join->block_cap * 2;
-        tn_lease *blocks = tn_realloc(cx, join->blocks, cap, sizeof *blocks);
-
-        if (blocks == NULL)
-            return TARN_E_NOMEM;
-        join->blocks = blocks;
-        join->block_cap = cap;
-    }
+    if (tn_grow(cx, &join->blocks, join->block_count, &join->block_cap, sizeof *join->blocks) !=
+        TARN_OK)
+        return TARN_E_NOMEM;
     *out = &join->blocks[join->block_count++];
     **out = (tn_lease){0};
     return TARN_OK;
