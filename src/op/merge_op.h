@@ -12,6 +12,9 @@
 /* op_merge.c: settles what crashed runs left if there is a work directory, under the lock. */
 int tn_merge_settle(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
                     tn_recovery *recovery);
+/* op_merge.c: tarn_merge on a store, which stays the caller's. */
+int tn_merge_in(tarn_cx *cx, tn_store *store, tn_str root, const tarn_merge_options *options,
+                tarn_merge_report **report);
 
 /* merge_options.c: what the caller asked for, checked; INVALID names the option. */
 /* A codec by its name; with `keep` also "keep". */

@@ -29,12 +29,11 @@ done:
     return rc;
 }
 
-int tarn_merge(tarn_cx *cx, const char *path, const tarn_merge_options *options,
-               tarn_merge_report **report)
+int tn_merge_in(tarn_cx *cx, tn_store *store, tn_str root, const tarn_merge_options *options,
+                tarn_merge_report **report)
 {
     static const tarn_merge_options plain = {0};
     tn_arena arena = {0};
-    tn_store *store = NULL;
     tn_merge_options plan_options;
     tn_dir_options dir_options;
     tn_dir dir = {0};
@@ -42,13 +41,11 @@ int tarn_merge(tarn_cx *cx, const char *path, const tarn_merge_options *options,
     tn_merge_log *log = NULL;
     tn_recovery recovery = {0};
     int64_t started_ms = tn_cx_now_ms(cx);
-    tn_str root;
     int rc = TARN_OK;
 
     assert(report != NULL);
     if (options == NULL)
         options = &plain;
-    TN_TRY(tn_store_locate(cx, tn_str_of(path), &arena, &store, &root));
     TN_TRY(tn_merge_options_of(cx, options, &arena, &plan_options));
     TN_TRY(tn_merge_dir_options(cx, options, &plan_options, &arena, &dir_options));
     if (!options->dry_run)
@@ -70,7 +67,22 @@ done:
     tn_recovery_clear(&recovery);
     tn_dir_clear(&dir);
     tn_arena_clear(&arena);
+    return rc;
+}
+
+int tarn_merge(tarn_cx *cx, const char *path, const tarn_merge_options *options,
+               tarn_merge_report **report)
+{
+    tn_arena arena = {0};
+    tn_store *store = NULL;
+    tn_str root;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_store_locate(cx, tn_str_of(path), &arena, &store, &root));
+    TN_TRY(tn_merge_in(cx, store, root, options, report));
+done:
     tn_store_close(store);
+    tn_arena_clear(&arena);
     return rc;
 }
 

@@ -371,13 +371,12 @@ done:
     return rc;
 }
 
-static int open_place(tarn_cx *cx, opening *o, const char *path)
+static int open_place(tarn_cx *cx, opening *o)
 {
     tn_read *read = o->read;
     tn_stat stat;
     int rc = TARN_OK;
 
-    TN_TRY(tn_store_locate(cx, tn_str_of(path), &read->arena, &read->store, &read->root));
     TN_TRY(tn_store_stat(cx, read->store, read->root, &stat));
     if (stat.kind == TN_ENTRY_DIR) {
         TN_TRY(load_directory(cx, o));
@@ -390,19 +389,24 @@ done:
     return rc;
 }
 
-int tarn_read_open(tarn_cx *cx, const char *path, const tarn_read_options *options,
-                   struct ArrowArrayStream *out)
+int tn_read_open_in(tarn_cx *cx, tn_store *store, tn_str root, const tarn_read_options *options,
+                    struct ArrowArrayStream *out)
 {
     static const tarn_read_options plain = {0};
     tn_read *read = tn_calloc(cx, 1, sizeof *read);
     opening o = {.read = read, .options = options != NULL ? options : &plain};
     int rc = TARN_OK;
 
-    assert(path != NULL && out != NULL);
+    assert(out != NULL);
     o.int96_utc = o.options->int96_utc;
-    if (read == NULL)
+    if (read == NULL) {
+        tn_store_close(store);
         return TARN_E_NOMEM;
+    }
     read->cx = cx;
+    read->store = store;
+    read->root = root;
+    TN_TRY(tn_arena_keep(cx, &read->arena, &read->root));
     read->skip_damaged = o.options->skip_damaged;
     read->has_limit = o.options->has_limit;
     read->limit = o.options->limit;
@@ -416,7 +420,7 @@ int tarn_read_open(tarn_cx *cx, const char *path, const tarn_read_options *optio
     *read->counts = (tarn_read_counts){0};
     if (o.options->where != NULL)
         TN_TRY(tn_predicate_parse(cx, tn_str_of(o.options->where), &read->arena, &o.where));
-    TN_TRY(open_place(cx, &o, path));
+    TN_TRY(open_place(cx, &o));
     TN_TRY(bind_columns(cx, &o));
     tn_field_move(&o.all, &read->all);
     read->task.skip_crc = o.options->skip_crc;
@@ -427,5 +431,21 @@ int tarn_read_open(tarn_cx *cx, const char *path, const tarn_read_options *optio
 done:
     tn_field_release(&o.all);
     tn_read_close(read);
+    return rc;
+}
+
+int tarn_read_open(tarn_cx *cx, const char *path, const tarn_read_options *options,
+                   struct ArrowArrayStream *out)
+{
+    tn_arena arena = {0};
+    tn_store *store;
+    tn_str root;
+    int rc = TARN_OK;
+
+    assert(path != NULL);
+    TN_TRY(tn_store_locate(cx, tn_str_of(path), &arena, &store, &root));
+    TN_TRY(tn_read_open_in(cx, store, root, options, out));
+done:
+    tn_arena_clear(&arena);
     return rc;
 }

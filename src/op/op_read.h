@@ -38,6 +38,9 @@ typedef struct tn_read {
 void tn_read_close(tn_read *read);
 /* Says that a file is left out. */
 void tn_read_warn(tn_read *read, tn_str path, const char *text);
+/* op_read.c: tarn_read_open on a store, which is taken over, also on failure. */
+int tn_read_open_in(tarn_cx *cx, tn_store *store, tn_str root, const tarn_read_options *options,
+                    struct ArrowArrayStream *out);
 /* The stream that owns `read` once this has succeeded. */
 int tn_read_stream(tarn_cx *cx, tn_read *read, struct ArrowArrayStream *out);
 

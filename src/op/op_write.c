@@ -123,12 +123,11 @@ done:
 }
 
 /* What holds before any input is looked at. */
-static int begin(tarn_cx *cx, tn_write *w, const char *dir)
+static int begin(tarn_cx *cx, tn_write *w)
 {
     tn_recovery recovery = {0};
     int rc = TARN_OK;
 
-    TN_TRY(tn_store_locate(cx, tn_str_of(dir), &w->arena, &w->store, &w->root));
     TN_TRY(tn_write_log_open(cx, w->root, w->options, &w->log));
     TN_TRY(plan_options_of(cx, w));
     if (!w->options->dry_run)
@@ -148,7 +147,6 @@ static void clear(tarn_cx *cx, tn_write *w, bool failed)
     tn_write_fit_clear(&w->fit);
     tn_write_dir_clear(&w->dir);
     tn_write_log_close(w->log);
-    tn_store_close(w->store);
     tn_arena_clear(&w->arena);
 }
 
@@ -390,7 +388,8 @@ int tarn_write(tarn_cx *cx, const char *dir, const char *const *inputs, size_t i
     assert(dir != NULL && report != NULL);
     if (input_count == 0)
         TN_FAIL(TARN_E_INVALID, "no input: name files, or \"-\" for standard input");
-    TN_TRY(begin(cx, &w, dir));
+    TN_TRY(tn_store_locate(cx, tn_str_of(dir), &w.arena, &w.store, &w.root));
+    TN_TRY(begin(cx, &w));
     TN_TRY(tn_write_input_check(cx, w.root, inputs, input_count, w.options, &w.itself));
     TN_TRY(input_options(cx, &w, inputs, input_count, &given, &input));
     TN_TRY(tn_input_open(cx, &input, &rows));
@@ -402,27 +401,48 @@ done:
         rows.release(&rows);
     tn_field_release(&given);
     clear(cx, &w, rc != TARN_OK);
+    tn_store_close(w.store);
+    return rc;
+}
+
+int tn_write_rows_into(tarn_cx *cx, tn_store *store, tn_str root, struct ArrowArrayStream *rows,
+                       const tarn_write_options *options, tarn_write_report **report)
+{
+    static const tarn_write_options plain = {0};
+    tn_write w = {.options = options != NULL ? options : &plain,
+                  .store = store,
+                  .root = root,
+                  .foreign_rows = true};
+    int64_t started_ms = tn_cx_now_ms(cx);
+    int rc = TARN_OK;
+
+    assert(rows != NULL && report != NULL);
+    if (w.options->where != NULL || w.options->columns != NULL || w.options->schema != NULL ||
+        w.options->reject != NULL)
+        TN_FAIL(TARN_E_INVALID, "where, columns, schema and reject are of inputs; a stream of rows "
+                                "is written as it is");
+    TN_TRY(begin(cx, &w));
+    TN_TRY(finish(cx, &w, rows, started_ms));
+    *report = &w.log->report;
+    w.log = NULL;
+done:
+    clear(cx, &w, rc != TARN_OK);
     return rc;
 }
 
 int tarn_write_rows(tarn_cx *cx, const char *dir, struct ArrowArrayStream *rows,
                     const tarn_write_options *options, tarn_write_report **report)
 {
-    static const tarn_write_options plain = {0};
-    tn_write w = {.options = options != NULL ? options : &plain, .foreign_rows = true};
-    int64_t started_ms = tn_cx_now_ms(cx);
+    tn_arena arena = {0};
+    tn_store *store = NULL;
+    tn_str root;
     int rc = TARN_OK;
 
-    assert(dir != NULL && rows != NULL && report != NULL);
-    if (w.options->where != NULL || w.options->columns != NULL || w.options->schema != NULL ||
-        w.options->reject != NULL)
-        TN_FAIL(TARN_E_INVALID, "where, columns, schema and reject are of inputs; a stream of rows "
-                                "is written as it is");
-    TN_TRY(begin(cx, &w, dir));
-    TN_TRY(finish(cx, &w, rows, started_ms));
-    *report = &w.log->report;
-    w.log = NULL;
+    assert(dir != NULL);
+    TN_TRY(tn_store_locate(cx, tn_str_of(dir), &arena, &store, &root));
+    TN_TRY(tn_write_rows_into(cx, store, root, rows, options, report));
 done:
-    clear(cx, &w, rc != TARN_OK);
+    tn_store_close(store);
+    tn_arena_clear(&arena);
     return rc;
 }

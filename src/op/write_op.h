@@ -112,7 +112,7 @@ int tn_write_log_add(tarn_cx *cx, tn_write_log *log, tn_str partition, int64_t r
 typedef struct tn_write {
     const tarn_write_options *options;
     tn_arena arena;
-    tn_store *store;
+    tn_store *store; /* borrowed */
     tn_str root;
     tn_write_dir dir;
     bool itself;       /* the directory is its own input */
@@ -125,6 +125,10 @@ typedef struct tn_write {
     tn_write_commit *commit;
     tn_write_log *log;
 } tn_write;
+
+/* op_write.c: tarn_write_rows on a store, which stays the caller's. */
+int tn_write_rows_into(tarn_cx *cx, tn_store *store, tn_str root, struct ArrowArrayStream *rows,
+                       const tarn_write_options *options, tarn_write_report **report);
 
 /* The next batch, fitted; *out stays released at the end. */
 int tn_write_next(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, struct ArrowArray *out);
