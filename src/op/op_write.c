@@ -145,6 +145,7 @@ static void clear(tarn_cx *cx, tn_write *w, bool failed)
     tn_array_release(&w->first);
     tn_write_reject_close(cx, &w->reject, failed);
     tn_write_fit_clear(&w->fit);
+    tn_write_spell_clear(w);
     tn_write_dir_clear(&w->dir);
     tn_write_log_close(w->log);
     tn_arena_clear(&w->arena);
@@ -159,6 +160,7 @@ static int decide(tarn_cx *cx, tn_write *w, const struct ArrowSchema *schema)
     w->plan_options.schema = &w->fit.to;
     TN_TRY(tn_plan_write(cx, w->dir.found ? &w->dir.dir : NULL, w->root, &w->plan_options,
                          &w->arena, &w->plan));
+    TN_TRY(tn_write_spell_open(cx, w));
     TN_TRY(tn_write_commit_staging(cx, &w->arena, w->plan.work, w->plan.id, &w->plan.staging));
     w->log->report.root_made = w->plan.root_missing;
 done:

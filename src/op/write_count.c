@@ -46,6 +46,7 @@ static int find_tally(tarn_cx *cx, counting *c, const tn_write *w, const tn_rout
     if (place == NULL)
         return TARN_E_NOMEM;
     if (added) {
+        TN_TRY(tn_write_spelled(cx, w, &path));
         TN_TRY(tn_grow(cx, &c->tallies, c->count, &c->cap, sizeof *c->tallies));
         *place = c->count;
         c->tallies[c->count++] = (tally){.partition = path, .slot = bucket->slot};
@@ -140,7 +141,7 @@ static int count_batch(tarn_cx *cx, counting *c, tn_write *w, struct ArrowArray 
     TN_TRY(tn_route_add(cx, route, batch));
     TN_TRY(tn_route_end(cx, route, &buckets, &count));
     for (size_t i = 0; i < count; i++) {
-        tally *t;
+        tally *t = NULL;
 
         TN_TRY(find_tally(cx, c, w, &buckets[i], &t));
         t->rows += buckets[i].rows;

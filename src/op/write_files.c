@@ -53,12 +53,14 @@ int tn_write_files_make(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows,
                                       &p};
     tn_write_files made = {0};
     tn_write_counts counts = {0};
-    int rc = tn_exec_write_rows(cx, w->store, &w->plan, &stream, &w->arena, &made, &counts);
+    int rc = TARN_OK;
 
-    if (rc == TARN_OK) {
-        w->log->report.spilled_bytes = counts.spilled_bytes;
-        *files = made.files;
-        *count = made.count;
-    }
+    TN_TRY(tn_exec_write_rows(cx, w->store, &w->plan, &stream, &w->arena, &made, &counts));
+    for (size_t i = 0; i < made.count; i++)
+        TN_TRY(tn_write_spelled(cx, w, &made.files[i].partition));
+    w->log->report.spilled_bytes = counts.spilled_bytes;
+    *files = made.files;
+    *count = made.count;
+done:
     return rc;
 }

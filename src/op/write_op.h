@@ -2,6 +2,7 @@
 #ifndef TN_OP_WRITE_OP_H
 #define TN_OP_WRITE_OP_H
 
+#include "base/map.h"
 #include "commit/commit_write.h"
 #include "exec/exec_input.h"
 #include "io/store.h"
@@ -120,6 +121,8 @@ typedef struct tn_write {
     tn_write_options plan_options;
     tn_write_plan plan;
     tn_write_fit fit;
+    tn_map places;       /* partition as Hive spells it -> the directory's partition that it is */
+    tn_map places_again; /* the same -> a second one */
     struct ArrowArray first; /* read before the plan was made; released: none, or taken */
     tn_write_reject reject;
     tn_write_commit *commit;
@@ -132,6 +135,13 @@ int tn_write_rows_into(tarn_cx *cx, tn_store *store, tn_str root, struct ArrowAr
 
 /* The next batch, fitted; *out stays released at the end. */
 int tn_write_next(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, struct ArrowArray *out);
+
+/* write_spell.c: the partitions that the directory has, whatever their spelling. */
+int tn_write_spell_open(tarn_cx *cx, tn_write *w);
+void tn_write_spell_clear(tn_write *w);
+/* A partition's path, as Hive spells it, becomes that of the directory where it has one. INVALID
+ * where an overwrite would meet it in two directories. */
+int tn_write_spelled(tarn_cx *cx, const tn_write *w, tn_str *path);
 
 /* write_files.c: all rows as staged files; *files lives in w->arena. */
 int tn_write_files_make(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows,
