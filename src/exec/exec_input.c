@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "batch/array.h"
+#include "batch/field.h"
 #include "batch/stream.h"
 #include "codec/csv/csv_read.h"
 #include "codec/ndjson/ndjson_read.h"
@@ -203,25 +205,48 @@ static tn_text_read_options options_for(const tn_exec_input *input,
     return made;
 }
 
+/* What the first `bytes` show; *whole: they are all there are. */
+static int sample(tarn_cx *cx, tn_exec_input *input, const tn_text_read_options *options,
+                  size_t bytes, struct ArrowSchema *out, uint64_t *rows, bool *whole)
+{
+    tn_feed *ahead = NULL, *first_bytes = NULL;
+    tn_str first;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_feed_open_peek(cx, input->feed, bytes, &ahead, &first));
+    input->feed = ahead;
+    *whole = first.len < bytes;
+    TN_TRY(tn_feed_open_memory(cx, first.ptr, first.len, 0, ahead->name, &first_bytes));
+    if (input->format == TN_INPUT_CSV)
+        TN_TRY(tn_csv_read_sample(cx, first_bytes, options, out, rows));
+    else
+        TN_TRY(tn_ndjson_read_sample(cx, first_bytes, options, out, rows));
+done:
+    tn_feed_close(first_bytes);
+    return rc;
+}
+
 int tn_exec_input_sample(tarn_cx *cx, tn_exec_input *input, const tn_text_read_options *asked,
                          struct ArrowSchema *out, uint64_t *rows)
 {
     tn_text_read_options options = options_for(input, asked);
     size_t bytes = options.sample_bytes != 0 ? options.sample_bytes : SAMPLE_BYTES_USUAL;
-    tn_feed *ahead = NULL, *sample = NULL;
-    tn_str first;
+    struct ArrowSchema made = {0};
+    bool whole;
     int rc = TARN_OK;
 
     options.schema = NULL;
-    TN_TRY(tn_feed_open_peek(cx, input->feed, bytes, &ahead, &first));
-    input->feed = ahead;
-    TN_TRY(tn_feed_open_memory(cx, first.ptr, first.len, 0, ahead->name, &sample));
-    if (input->format == TN_INPUT_CSV)
-        TN_TRY(tn_csv_read_sample(cx, sample, &options, out, rows));
-    else
-        TN_TRY(tn_ndjson_read_sample(cx, sample, &options, out, rows));
+    /* The first object may be longer than the sample: there are no columns before its end. */
+    for (;; bytes *= 2) {
+        TN_TRY(sample(cx, input, &options, bytes, &made, rows, &whole));
+        if (input->format == TN_INPUT_CSV || whole || made.n_children != 0 ||
+            bytes > TN_TEXT_RECORD_BYTES_MAX || bytes > tn_budget_bytes(cx) / 4)
+            break;
+        tn_field_release(&made);
+    }
+    tn_field_move(&made, out);
 done:
-    tn_feed_close(sample);
+    tn_field_release(&made);
     return rc;
 }
 

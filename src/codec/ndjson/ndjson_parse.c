@@ -22,6 +22,7 @@
 /* Keys of other case, or left out, whose field is kept in mind. */
 #define LOOSE_KEYS_MAX 1024
 #define NO_FIELD       SIZE_MAX
+#define BYTES_FOLLOW   "bytes follow the object, and a record is one"
 /* Of a value, in a message. */
 #define SHOWN_BYTES_MAX 60
 
@@ -158,18 +159,40 @@ done:
     return rc;
 }
 
+/* A sample learns nothing of a record that is no JSON, so all its keys are unknown: what is told of
+ * it is what is wrong with it. */
+static int check_whole(tn_ndjson_parser *p)
+{
+    tn_ndjson_scan scan = tn_ndjson_scan_over(p->record);
+    tn_str value;
+    bool good = tn_ndjson_scan_value(&scan, 0, &value);
+
+    if (good) {
+        tn_ndjson_scan_space(&scan);
+        good = scan.at == scan.end;
+        scan.why = BYTES_FOLLOW;
+    }
+    if (good)
+        return TARN_OK;
+    p->scan = scan;
+    p->depth = 0;
+    return TARN_E_CORRUPT;
+}
+
 /* The value of a key that is no column. */
 static int pass_over(tarn_cx *cx, tn_ndjson_parser *p, const tn_ndjson_node *n, tn_str key)
 {
     tn_str value;
     int rc = TARN_OK;
 
-    if (n->closed) {
+    if (n->closed)
         p->path[p->depth++] = key;
-        return bad(p, "this key first appears after the sample that the columns were made of");
-    }
     if (!tn_ndjson_scan_value(&p->scan, (int)p->depth, &value))
         return TARN_E_CORRUPT;
+    if (n->closed) {
+        TN_TRY(check_whole(p));
+        return bad(p, "this key first appears after the sample that the columns were made of");
+    }
     TN_TRY(note_left_out(cx, p, key));
 done:
     return rc;
@@ -447,6 +470,7 @@ int tn_ndjson_parser_record(tarn_cx *cx, tn_ndjson_parser *p, tn_str record, uin
     p->line = line;
     p->depth = 0;
     p->inferred = false;
+    p->record = record;
     p->scan = tn_ndjson_scan_over(record);
     tn_ndjson_scan_space(&p->scan);
     if (tn_ndjson_scan_peek(&p->scan) != '{')
@@ -455,7 +479,7 @@ int tn_ndjson_parser_record(tarn_cx *cx, tn_ndjson_parser *p, tn_str record, uin
     if (rc == TARN_OK) {
         tn_ndjson_scan_space(&p->scan);
         if (p->scan.at != p->scan.end) {
-            p->scan.why = "bytes follow the object, and a record is one";
+            p->scan.why = BYTES_FOLLOW;
             rc = TARN_E_CORRUPT;
         }
     }

@@ -47,6 +47,7 @@ typedef struct tn_ndjson_parser {
     tn_arena arena;
     tn_ndjson_node root;
     uint64_t line;
+    tn_str record; /* that is parsed */
     tn_ndjson_scan scan;
     tn_buf text;      /* of a value, its escapes replaced */
     tn_buf key;       /* the same of a key */
