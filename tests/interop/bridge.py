@@ -22,7 +22,7 @@ class ScanOptions(ctypes.Structure):
     _fields_ = [("columns", ctypes.POINTER(ctypes.c_uint32)), ("column_count", ctypes.c_size_t),
                 ("groups", ctypes.POINTER(ctypes.c_uint32)), ("group_count", ctypes.c_size_t),
                 ("ranges", ctypes.POINTER(RowRange)), ("range_count", ctypes.c_size_t),
-                ("skip_crc", ctypes.c_bool), ("int96_micros", ctypes.c_bool),
+                ("skip_crc", ctypes.c_bool), ("int96_micros", ctypes.c_bool), ("int96_utc", ctypes.c_bool),
                 ("batch_rows", ctypes.c_int64)]
 
 
@@ -90,7 +90,8 @@ class WriteOptions(ctypes.Structure):
 
 class SinkOptions(ctypes.Structure):
     _fields_ = [("chunk", ChunkOptions), ("file", WriteOptions), ("group_bytes", ctypes.c_uint64),
-                ("group_rows", ctypes.c_int64), ("store_arrow_schema", ctypes.c_bool)]
+                ("group_rows", ctypes.c_int64), ("store_arrow_schema", ctypes.c_bool),
+                ("stored_schema", ctypes.c_void_p)]
 
 
 CODECS = {"none": 0, "snappy": 1, "gzip": 2, "brotli": 4, "zstd": 6, "lz4_raw": 7}

@@ -285,6 +285,32 @@ def test_repartitioning_itself(write, tmp_path):
         assert tree(tmp_path) == before
 
 
+def test_what_arrow_has_no_type_for_stays(write, tarn, tmp_path):
+    """UUID, JSON, INTERVAL, times in UTC of DuckDB: new files have them too, and merge with the old."""
+    import duckdb
+
+    db = duckdb.connect()
+    lake, new = str(tmp_path / "lake"), str(tmp_path / "new")
+    os.mkdir(lake)
+    for k in range(2):
+        db.execute(f"COPY (SELECT i, md5(i::VARCHAR)::UUID u, '{{}}'::JSON j, to_days(i::INT) v, "
+                   f"TIMETZ '10:00:00+00' t, [md5('a')::UUID] l FROM range({k}, {k} + 5) r(i)) "
+                   f"TO '{lake}/{k}.parquet'")
+    columns = "SELECT i, u, j, v, t::TIME t, l"
+    before = db.sql(f"{columns} FROM '{lake}/*.parquet'")
+    types, rows = before.types, before.fetchall()
+    write(new, lake)
+    write(lake, new)
+    assert len(os.listdir(lake)) == 1
+    for where, times in ((new, 1), (lake, 2)):
+        got = db.sql(f"{columns} FROM '{where}/*.parquet'")
+        assert got.types == types
+        assert sorted(map(repr, got.fetchall())) == sorted(map(repr, rows * times))
+    tarn("read", lake, "-o", str(tmp_path / "one.parquet"))
+    assert db.sql(f"{columns} FROM '{tmp_path}/one.parquet'").types == types
+    assert json.loads(tarn("read", new, "-n", "1"))["u"] == str(rows[0][1])
+
+
 def test_few_files_whatever_the_order(write, tmp_path):
     """Rows in random order, spilled, still give one file a partition."""
     rows = 400_000 if FULL else 120_000

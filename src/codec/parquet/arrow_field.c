@@ -2,7 +2,9 @@
  * I1: an annotation that does not fit its physical type is not an error: the leaf reads as the
  *     physical type.
  * I2: what ARROW:schema says is taken only where the values it asks for are the ones in the file; a
- *     malformed or foreign one changes nothing. */
+ *     malformed or foreign one changes nothing.
+ * I3: an annotation that Arrow has no type for stands in the field's metadata (UUID and JSON as
+ *     Arrow's extension types), so that a file made of the rows has it again. */
 #include "codec/parquet/arrow.h"
 #include "codec/parquet/arrow_field.h"
 
@@ -313,26 +315,63 @@ static void add_annotation(tn_buf *metadata, const tn_element *element)
     tn_buf_clear(&text);
 }
 
+/* I3: the extension type or the word that brings an annotation back. */
+static void add_meaning(tn_buf *metadata, const tn_arrow_field *field)
+{
+    const tn_element *element = field->node->element_meta;
+    tn_meaning meaning = tn_element_meaning(element);
+    bool bytes = element->physical == TN_BYTE_ARRAY;
+    const char *extension = NULL, *word = NULL;
+
+    if (meaning.logical == TN_LOGICAL_UUID && strcmp(field->text.ptr, "w:16") == 0)
+        extension = "arrow.uuid";
+    else if (meaning.logical == TN_LOGICAL_JSON && bytes)
+        extension = "arrow.json";
+    else if (meaning.logical == TN_LOGICAL_ENUM && bytes)
+        word = TN_ARROW_MEANING_ENUM;
+    else if (meaning.logical == TN_LOGICAL_BSON && bytes)
+        word = TN_ARROW_MEANING_BSON;
+    else if (meaning.interval && strcmp(field->text.ptr, "w:12") == 0)
+        word = TN_ARROW_MEANING_INTERVAL;
+    else if ((field->format.kind == TN_FORMAT_TIME32 || field->format.kind == TN_FORMAT_TIME64) &&
+             meaning.adjusted_to_utc)
+        word = TN_ARROW_MEANING_TIME_UTC;
+    if (extension != NULL) {
+        tn_metadata_add(metadata, TN_STR("ARROW:extension:name"), tn_str_of(extension));
+        tn_metadata_add(metadata, TN_STR("ARROW:extension:metadata"), TN_STR(""));
+    }
+    if (word != NULL)
+        tn_metadata_add(metadata, TN_STR(TN_ARROW_MEANING_KEY), tn_str_of(word));
+}
+
 /* Metadata of the field: what ARROW:schema gave it, and of the element what Arrow has no place
  * for. */
 static int keep_metadata(builder *b, tn_arrow_field *field, const char *origin, bool same)
 {
     const tn_element *element = field->node->element_meta;
     tn_buf metadata = {0};
+    bool extended = false;
     tn_str key, value;
     char id[16];
     int rc;
 
-    for (int32_t i = 0; tn_metadata_at(origin, i, &key, &value); i++)
-        if (!tn_str_is(key, "PARQUET:field_id") && !tn_str_is(key, TN_ARROW_ANNOTATION_KEY) &&
-            (same || !tn_str_starts(key, TN_STR("ARROW:extension:"))))
-            tn_metadata_add(&metadata, key, value);
+    for (int32_t i = 0; tn_metadata_at(origin, i, &key, &value); i++) {
+        bool extension = tn_str_starts(key, TN_STR("ARROW:extension:"));
+
+        if (tn_str_is(key, "PARQUET:field_id") || tn_str_is(key, TN_ARROW_ANNOTATION_KEY) ||
+            tn_str_is(key, TN_ARROW_MEANING_KEY) || (extension && !same))
+            continue;
+        tn_metadata_add(&metadata, key, value);
+        extended = extended || extension;
+    }
     if (element->has_field_id) {
         snprintf(id, sizeof id, "%d", element->field_id);
         tn_metadata_add(&metadata, TN_STR("PARQUET:field_id"), tn_str_of(id));
     }
     if (!element->group)
         add_annotation(&metadata, element);
+    if (!element->group && !extended)
+        add_meaning(&metadata, field);
     field->metadata = tn_buf_view(&metadata);
     rc = tn_buf_check(b->cx, &metadata);
     if (rc == TARN_OK)

@@ -29,6 +29,12 @@ enum tn_convert {
 /* Field metadata that carries GEOMETRY and GEOGRAPHY, which Arrow has no type for, from file to
  * file: base64 of the LogicalType union. */
 #define TN_ARROW_ANNOTATION_KEY "PARQUET:logical_type"
+/* The same for what Arrow reads as text, bytes or a time: one of the words below. */
+#define TN_ARROW_MEANING_KEY      "PARQUET:meaning"
+#define TN_ARROW_MEANING_ENUM     "ENUM"
+#define TN_ARROW_MEANING_BSON     "BSON"
+#define TN_ARROW_MEANING_INTERVAL "INTERVAL"
+#define TN_ARROW_MEANING_TIME_UTC "TIME_UTC"
 
 typedef struct tn_arrow_field {
     const tn_node *node;

@@ -252,6 +252,29 @@ done:
     return rc;
 }
 
+/* The same of what Arrow reads as text, bytes or a time; a word that does not belong here says
+ * nothing. */
+static void keep_meaning(const struct ArrowSchema *schema, tn_element *element)
+{
+    tn_str word = tn_metadata_get(schema->metadata, TN_ARROW_MEANING_KEY);
+    bool bytes = element->physical == TN_BYTE_ARRAY;
+    bool bare = element->logical == TN_LOGICAL_NONE && element->converted == TN_CONVERTED_NONE;
+
+    if (tn_str_is(word, TN_ARROW_MEANING_ENUM) && bytes && element->logical == TN_LOGICAL_STRING) {
+        annotate(element, TN_LOGICAL_ENUM, TN_ENUM);
+    } else if (tn_str_is(word, TN_ARROW_MEANING_BSON) && bytes && bare) {
+        annotate(element, TN_LOGICAL_BSON, TN_BSON);
+    } else if (tn_str_is(word, TN_ARROW_MEANING_INTERVAL) && element->physical == TN_FIXED &&
+               element->type_length == 12 && bare) {
+        element->converted = TN_INTERVAL;
+    } else if (tn_str_is(word, TN_ARROW_MEANING_TIME_UTC) && element->logical == TN_LOGICAL_TIME) {
+        element->adjusted_to_utc = true;
+        element->converted = element->unit == TN_MILLIS   ? TN_TIME_MILLIS
+                             : element->unit == TN_MICROS ? TN_TIME_MICROS
+                                                          : TN_CONVERTED_NONE;
+    }
+}
+
 static int plan_leaf(planner *p, const struct ArrowSchema *schema, tn_shred_step *step,
                      tn_element *element)
 {
@@ -262,6 +285,7 @@ static int plan_leaf(planner *p, const struct ArrowSchema *schema, tn_shred_step
         rc = keep_annotation(p, schema, element);
     if (rc != TARN_OK)
         return rc;
+    keep_meaning(schema, element);
     path->count = p->way_count;
     path->steps = tn_arena_array(p->cx, p->arena, path->count, sizeof path->steps[0]);
     if (path->steps == NULL)
