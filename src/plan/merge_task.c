@@ -7,39 +7,71 @@
 
 #include "plan/merge_parts.h"
 
+enum { LOOSE, DENSE, DENSEST, STRENGTHS };
+
 static const struct {
     int32_t codec, writes;
+    int strength; /* of what it makes */
     const char *infix;
-} codecs[] = {
-    {TN_CODEC_NONE, TN_CODEC_NONE, ""},          {TN_CODEC_SNAPPY, TN_CODEC_SNAPPY, ".snappy"},
-    {TN_CODEC_GZIP, TN_CODEC_GZIP, ".gz"},       {TN_CODEC_BROTLI, TN_CODEC_BROTLI, ".br"},
-    {TN_CODEC_LZ4, TN_CODEC_LZ4_RAW, ".lz4raw"}, {TN_CODEC_LZ4_RAW, TN_CODEC_LZ4_RAW, ".lz4raw"},
-    {TN_CODEC_ZSTD, TN_CODEC_ZSTD, ".zstd"}};
+} codecs[] = {{TN_CODEC_NONE, TN_CODEC_NONE, LOOSE, ""},
+              {TN_CODEC_SNAPPY, TN_CODEC_SNAPPY, LOOSE, ".snappy"},
+              {TN_CODEC_LZ4, TN_CODEC_LZ4_RAW, LOOSE, ".lz4raw"},
+              {TN_CODEC_LZ4_RAW, TN_CODEC_LZ4_RAW, LOOSE, ".lz4raw"},
+              {TN_CODEC_GZIP, TN_CODEC_GZIP, DENSE, ".gz"},
+              {TN_CODEC_ZSTD, TN_CODEC_ZSTD, DENSE, ".zstd"},
+              {TN_CODEC_BROTLI, TN_CODEC_BROTLI, DENSEST, ".br"}};
 
 #define CODEC_COUNT (sizeof codecs / sizeof codecs[0])
 
-/* The codec that most bytes of the inputs have (files of several count for the first of them); the
- * deprecated LZ4 becomes LZ4_RAW. */
+/* An output may outgrow its inputs by a fiftieth; what a denser codec made of so few bytes may be
+ * packed less densely. */
+#define WEAKER_SHARE 50
+
+static size_t find_codec(int32_t codec)
+{
+    size_t c = 0;
+
+    while (c < CODEC_COUNT && codecs[c].codec != codec)
+        c++;
+    return c;
+}
+
+/* The codec of most of a file's chunks is not known here: its densest counts. */
+static size_t codec_of_file(const tn_dir_file *file)
+{
+    size_t c = CODEC_COUNT;
+
+    while (c > 0 && !(file->codecs & 1u << codecs[c - 1].codec))
+        c--;
+    return c > 0 ? c - 1 : CODEC_COUNT;
+}
+
+/* That of most bytes of the inputs among the densest codecs that have more than a few of them: one
+ * less dense would make more of the bytes than they were. Values stay without compression when no
+ * input has any; the deprecated LZ4 becomes LZ4_RAW. */
 static size_t choose_codec(const tn_merge_planning *p, const tn_merge_group *group)
 {
-    uint64_t bytes[CODEC_COUNT] = {0};
+    uint64_t bytes[CODEC_COUNT + 1] = {0}, strong[STRENGTHS] = {0}, all = 0;
     size_t best = 0;
+    int strength = DENSEST;
 
-    if (p->options->codec != TN_CODEC_KEEP) {
-        for (size_t c = 0; c < CODEC_COUNT; c++)
-            if (codecs[c].codec == p->options->codec)
-                return c;
-    }
+    if (p->options->codec != TN_CODEC_KEEP && find_codec(p->options->codec) < CODEC_COUNT)
+        return find_codec(p->options->codec);
     for (size_t f = 0; f < group->file_count; f++)
-        for (size_t c = 0; c < CODEC_COUNT; c++)
-            if (group->files[f]->codecs & 1u << codecs[c].codec) {
-                bytes[c] += group->files[f]->stat.size_bytes;
-                break;
-            }
+        bytes[codec_of_file(group->files[f])] += group->files[f]->stat.size_bytes;
+    for (size_t c = 0; c < CODEC_COUNT; c++) {
+        strong[codecs[c].strength] += bytes[c];
+        all += bytes[c];
+    }
+    if (all == 0)
+        return find_codec(TN_CODEC_ZSTD);
+    for (uint64_t sum = strong[strength]; strength > LOOSE && sum <= all / WEAKER_SHARE;)
+        sum += strong[--strength];
     for (size_t c = 0; c < CODEC_COUNT; c++)
-        if (bytes[c] > bytes[best])
+        if (codecs[c].strength == strength && codecs[c].codec != TN_CODEC_NONE &&
+            bytes[c] > (best == 0 ? 0 : bytes[best]))
             best = c;
-    return bytes[best] != 0 ? best : CODEC_COUNT - 1;
+    return best;
 }
 
 /* What is made of what, as a number: names and sizes of the inputs, not their times. */

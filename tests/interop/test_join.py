@@ -222,3 +222,20 @@ def test_spark_reads_what_was_joined(tarn, tmp_path, spark):
     assert repr(a.collect()) == repr(b.collect())
     # through the vectorized reader's filters, too
     assert a.where("c_str >= 'k'").count() == b.where("c_str >= 'k'").count()
+
+
+@pytest.mark.parametrize("codecs, want", [
+    (["none", "none", "snappy"], "SNAPPY"), (["snappy", "snappy", "zstd"], "ZSTD"), (["none", "none"], "UNCOMPRESSED"),
+    ([{"a": "none", "b": "zstd"}, {"a": "none", "b": "zstd"}], "ZSTD"), (["gzip", "zstd", "gzip"], "GZIP"),
+    (["zstd", "zstd", "brotli"], "BROTLI"), (["lz4", "snappy", "lz4", "none"], "LZ4")])
+def test_of_several_codecs_the_output_takes_one_that_does_not_swell_it(tarn, tmp_path, codecs, want):
+    for i, codec in enumerate(codecs):
+        table = pa.table({"a": [f"some text in row {n * 7}, file {i}" for n in range(4000)],
+                          "b": ["text " * 9 + str(n % 999) for n in range(4000)]})
+        write(tmp_path / "t" / f"{i}.parquet", table, compression=codec, use_dictionary=False)
+    before = sum(path.stat().st_size for path in (tmp_path / "t").iterdir())
+    merge(tarn, tmp_path / "t")
+    (path,) = (tmp_path / "t").glob("*.parquet")
+    group = pq.ParquetFile(path).metadata.row_group(0)
+    assert [group.column(c).compression for c in range(2)] == [want, want]
+    assert path.stat().st_size <= 1.02 * before
