@@ -240,8 +240,8 @@ done:
 /* The wave at work is done; the next one takes its place. */
 static int advance(tarn_cx *cx, pipe *p, bool *more)
 {
-    bool group_ends =
-        p->now.segment_count != 0 && (p->next.segment_count == 0 || p->next_group != p->group);
+    /* Without a next wave the row group may go on, too: where nothing is read ahead. */
+    bool group_ends = p->now.segment_count != 0 && p->next_group != p->group;
     int rc = TARN_OK;
 
     for (size_t i = 0; i < p->now.loaded_count; i++)

@@ -239,3 +239,18 @@ def test_of_several_codecs_the_output_takes_one_that_does_not_swell_it(tarn, tmp
     group = pq.ParquetFile(path).metadata.row_group(0)
     assert [group.column(c).compression for c in range(2)] == [want, want]
     assert path.stat().st_size <= 1.02 * before
+
+
+@pytest.mark.parametrize("memory", ["16M", "32M", "192M"])
+def test_row_groups_of_several_waves_in_little_memory(tarn, tmp_path, memory):
+    """A wave whose first file is not read whole ends no row group while others of it are to come."""
+    rng = random.Random(7)
+    wide = pa.table({"n": pa.array([rng.getrandbits(60) for _ in range(6000)]),
+                     "text": ["".join(rng.choices("abcdefghij", k=300)) for _ in range(6000)]})
+    write(tmp_path / "t" / "a.parquet", wide, compression="none", use_dictionary=False)
+    for name in "bc":
+        write(tmp_path / "t" / f"{name}.parquet", wide.slice(0, 2500), compression="none", row_group_size=7)
+    want = [row for path in files(tmp_path / "t") for row in pq.ParquetFile(path).read().to_pylist()]
+    merge(tarn, tmp_path / "t", "--memory", memory)
+    (path,) = (tmp_path / "t").glob("*.parquet")
+    assert pq.ParquetFile(path).read().to_pylist() == want
