@@ -254,3 +254,20 @@ def test_row_groups_of_several_waves_in_little_memory(tarn, tmp_path, memory):
     merge(tarn, tmp_path / "t", "--memory", memory)
     (path,) = (tmp_path / "t").glob("*.parquet")
     assert pq.ParquetFile(path).read().to_pylist() == want
+
+
+def test_an_index_beyond_its_dictionary_never_becomes_that_of_another_value(tarn, tmp_path):
+    """The merged dictionary is longer: what readers refuse in the input would read as a value of another file."""
+    for name, values in (("a", "xyz"), ("b", "xyzw")):
+        text = list(values) + [values[(i * i + i // 7) % len(values)] for i in range(8000)]
+        write(tmp_path / "t" / f"{name}.parquet", pa.table({"a": text}), compression="none")
+    path = tmp_path / "t" / "a.parquet"
+    chunk = pq.ParquetFile(path).metadata.row_group(0).column(0)
+    body = bytearray(path.read_bytes())
+    body[chunk.dictionary_page_offset + chunk.total_compressed_size - 40] = 0xff
+    path.write_bytes(body)
+    with pytest.raises(pa.ArrowInvalid):
+        pq.read_table(path)
+    tarn("merge", str(tmp_path / "t"), want=1)
+    assert path.read_bytes() == body
+    assert [os.path.basename(p) for p in files(tmp_path / "t")] == ["a.parquet", "b.parquet"]

@@ -285,12 +285,37 @@ done:
     return rc;
 }
 
+/* An index beyond the part's dictionary may be one of the output's: a page that every reader of the
+ * input refuses must not become one that is read. */
+static int check_indices(tarn_cx *cx, tn_chunk_join *join, const tn_join_page *page)
+{
+    tn_leaf_page *p = &join->slot;
+    const uint32_t *indices;
+    int rc = TARN_OK;
+
+    tn_page_reader_stand(&join->pages, &page->header, page->at, page->number);
+    TN_TRY(tn_leaf_page_open(cx, &join->pages, &join->values, p));
+    while (tn_leaf_page_left(p) != 0) {
+        tn_leaf_batch batch = {0};
+
+        TN_TRY(tn_join_fail(cx, tn_join_take_levels(cx, join, WINDOW, &batch), join, page));
+        TN_TRY(tn_join_fail(cx,
+                            tn_decode_value_indices(cx, &p->values, &join->indices,
+                                                    (size_t)batch.values.count, &indices),
+                            join, page));
+    }
+done:
+    return rc;
+}
+
 int tn_join_copy(tarn_cx *cx, tn_chunk_join *join, size_t i)
 {
     const tn_join_page *page = tn_join_page_at(join, i);
     tn_ready_page ready = {0};
     int rc = TARN_OK;
 
+    if (page->coded)
+        TN_TRY(check_indices(cx, join, page));
     set_header(page, &ready.header);
     TN_TRY(tn_join_know(cx, join, i, &ready));
     tn_page_reader_stand(&join->pages, &page->header, page->at, page->number);
