@@ -187,6 +187,8 @@ done:
 static void use(zip_feed *feed, size_t n)
 {
     assert(n <= feed->in_len);
+    if (n == 0)
+        return; /* an input without bytes has no place to count from */
     feed->in += n;
     feed->in_len -= n;
     feed->at += n;
