@@ -20,7 +20,11 @@
 
 #include "codec/parquet/writer.h"
 
-#define TAIL_BYTES     65536
+/* What is read at once from the end of a file: a part of it, since a footer grows with what it
+ * describes and small files are read whole again by those that want their pages. */
+#define TAIL_BYTES_MIN 8192
+#define TAIL_BYTES_MAX 65536
+#define TAIL_PART      32
 #define FILE_BYTES_MIN 12
 /* What parquet-mr before 1.2.9 may have left out of a chunk's size: the dictionary page's header.
  * (PARQUET-816, IMPALA-694; other readers allow for the same 100 bytes.) */
@@ -335,6 +339,14 @@ static int load_footer(tarn_cx *cx, tn_parquet *file, tn_file *handle, const tn_
     return TARN_OK;
 }
 
+static size_t tail_bytes(uint64_t size)
+{
+    uint64_t want = size / TAIL_PART;
+
+    want = want < TAIL_BYTES_MIN ? TAIL_BYTES_MIN : want > TAIL_BYTES_MAX ? TAIL_BYTES_MAX : want;
+    return (size_t)(want < size ? want : size);
+}
+
 int tn_parquet_open(tarn_cx *cx, tn_store *store, tn_str path, tn_parquet *out)
 {
     tn_parquet file = {.path = path, .store = store};
@@ -350,7 +362,7 @@ int tn_parquet_open(tarn_cx *cx, tn_store *store, tn_str path, tn_parquet *out)
     TN_TRY(tn_arena_keep(cx, &file.arena, &file.path));
     TN_TRY(tn_store_open_file(cx, store, path, &handle));
     file.size_bytes = handle->stat.size_bytes;
-    want = file.size_bytes < TAIL_BYTES ? (size_t)file.size_bytes : TAIL_BYTES;
+    want = tail_bytes(file.size_bytes);
     head_len = want < sizeof head_bytes ? want : sizeof head_bytes;
     if (tn_buf_extend(&tail, want) == NULL)
         TN_TRY(tn_fail_memory(cx));
