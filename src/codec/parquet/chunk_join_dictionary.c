@@ -123,6 +123,8 @@ static int fill_table(tarn_cx *cx, tn_chunk_join *join, bool *all)
     tn_buf_reset(&w->remap);
     table = (uint32_t *)(void *)tn_buf_extend(&w->remap, n * sizeof *table);
     TN_TRY(tn_buf_check(cx, &w->remap));
+    if (n != 0 && !join->closed && w->dict.count == 0)
+        TN_TRY(tn_dict_expect(cx, &w->dict, n));
     if (n != 0)
         TN_TRY(tn_dict_add(cx, &w->dict, join->values.data, n, bytes_max, table, &added));
     *all = added == n;

@@ -60,6 +60,16 @@ static int rehash(tarn_cx *cx, tn_dict *dict, unsigned bits, uint32_t keep)
     return TARN_OK;
 }
 
+int tn_dict_expect(tarn_cx *cx, tn_dict *dict, size_t distinct)
+{
+    unsigned bits = SLOT_BITS_MIN;
+
+    while (bits < 31 && (size_t)1 << (bits - 1) <= distinct)
+        bits++;
+    return dict->slot == NULL || bits > dict->slot_bits ? rehash(cx, dict, bits, UINT32_MAX)
+                                                        : TARN_OK;
+}
+
 int tn_dict_truncate(tarn_cx *cx, tn_dict *dict, uint32_t count)
 {
     int rc = TARN_OK;

@@ -21,6 +21,8 @@ void tn_dict_clear(tn_dict *dict);
  * `bytes_max`; *done tells how many have got their index. */
 int tn_dict_add(tarn_cx *cx, tn_dict *dict, const void *values, size_t count, uint64_t bytes_max,
                 uint32_t *indices, size_t *done);
+/* Makes room in the table for so many distinct values at once, instead of by doubling. */
+int tn_dict_expect(tarn_cx *cx, tn_dict *dict, size_t distinct);
 /* Forgets the values from index `count` on. */
 int tn_dict_truncate(tarn_cx *cx, tn_dict *dict, uint32_t count);
 /* Bytes held, for the memory budget. */
