@@ -13,6 +13,12 @@
 #include <libdeflate.h>
 #include <stdlib.h>
 
+enum {
+    QUICK_LEVEL = 1,             /* of zstd */
+    JUDGED_BYTES_MIN = 16 << 10, /* of values; fewer say little of the pages to come */
+    QUICK_COST_PART = 64         /* the quick level may cost such a part of a page */
+};
+
 /* One kind of level, with its length before it in v1; *bytes_out is what v2's header states. */
 static int put_levels(tarn_cx *cx, tn_chunk_writer *w, const tn_buf *levels, uint16_t max,
                       unsigned width, int32_t *bytes_out)
@@ -124,14 +130,55 @@ uint32_t tn_write_checksum(tn_str a, tn_str b)
     return b.len != 0 ? libdeflate_crc32(crc, b.ptr, b.len) : crc;
 }
 
+/* zstd, and nobody asked for a level. */
+static bool level_is_free(const tn_chunk_writer *w)
+{
+    return w->options.codec == TN_CODEC_ZSTD && w->options.level == 0;
+}
+
 /* The level for the next page. Pages like one that hardly shrank (packed indices, measured numbers)
- * are tried by the quickest level of zstd, unless a level was asked for; when one shrinks, the next
- * gets the usual one again. */
+ * are tried by the quickest level of zstd; when one shrinks, the next gets the usual one again. */
 static int level_of(const tn_chunk_writer *w)
 {
-    bool quick = w->dense && w->options.codec == TN_CODEC_ZSTD && w->options.level == 0;
+    return level_is_free(w) && (w->dense || w->quick) ? QUICK_LEVEL : w->options.level;
+}
 
-    return quick ? 1 : w->options.level;
+/* The first page of normal size tells which level the chunk's pages get: the usual one takes up to
+ * twice the time, and now and then its pages are even larger. A page of more bytes would need room
+ * that is not reserved. */
+static bool judges_level(const tn_chunk_writer *w, const tn_page_header *header, size_t bytes)
+{
+    return level_is_free(w) && !w->level_judged && !w->dense &&
+           header->type != TN_PAGE_DICTIONARY && bytes >= JUDGED_BYTES_MIN &&
+           bytes < TN_LARGE_COPY_BYTES;
+}
+
+/* `plain` into `packed`. */
+static int pack(tarn_cx *cx, tn_chunk_writer *w, const tn_page_header *header, tn_str plain)
+{
+    tn_zip *zip = tn_zip_of(cx);
+    tn_buf usual;
+    int rc = TARN_OK;
+
+    if (zip == NULL)
+        return TARN_E_NOMEM;
+    tn_buf_reset(&w->packed);
+    TN_TRY(tn_zip_pack(cx, zip, w->options.codec, level_of(w), plain, &w->packed));
+    TN_TRY(tn_buf_check(cx, &w->packed));
+    if (!judges_level(w, header, plain.len))
+        goto done;
+    tn_buf_reset(&w->scratch);
+    TN_TRY(tn_zip_pack(cx, zip, w->options.codec, QUICK_LEVEL, plain, &w->scratch));
+    TN_TRY(tn_buf_check(cx, &w->scratch));
+    w->level_judged = true;
+    w->quick = w->scratch.len <= w->packed.len + w->packed.len / QUICK_COST_PART;
+    if (w->quick) {
+        usual = w->packed;
+        w->packed = w->scratch;
+        w->scratch = usual;
+    }
+done:
+    return rc;
 }
 
 int tn_write_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_t levels,
@@ -148,12 +195,7 @@ int tn_write_pack(tarn_cx *cx, tn_chunk_writer *w, tn_page_header *header, size_
                 TN_STR_ARG(w->leaf->dotted), w->body.len, TN_PARQUET_PAGE_BYTES_MAX);
     header->compressed = w->options.codec != TN_CODEC_NONE;
     if (header->compressed && !(v2 && plain.len == 0)) {
-        tn_zip *zip = tn_zip_of(cx);
-
-        TN_TRY(zip != NULL ? TARN_OK : TARN_E_NOMEM);
-        tn_buf_reset(&w->packed);
-        TN_TRY(tn_zip_pack(cx, zip, w->options.codec, level_of(w), plain, &w->packed));
-        TN_TRY(tn_buf_check(cx, &w->packed));
+        TN_TRY(pack(cx, w, header, plain));
         stored = tn_buf_view(&w->packed);
         w->dense = stored.len > plain.len - plain.len / 16;
     }

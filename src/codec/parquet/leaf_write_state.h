@@ -63,8 +63,9 @@ struct tn_chunk_writer {
     uint64_t bytes, uncompressed_bytes; /* of data pages */
     uint64_t dictionary_bytes, dictionary_uncompressed_bytes;
     uint64_t filter_bytes;
-    bool dense;    /* the page packed last hardly shrank */
-    tn_buf hashes; /* uint64_t of plain values, for the bloom filter */
+    bool dense;               /* the page packed last hardly shrank */
+    bool level_judged, quick; /* `quick`: the quickest level of zstd packs about as well */
+    tn_buf hashes;            /* uint64_t of plain values, for the bloom filter */
 
     tn_buf body, packed, scratch, views, header;
     struct tn_budget *budget; /* borrowed: where reserved_bytes were taken */

@@ -228,6 +228,54 @@ static void test_leaf_write__the_encoding_follows_the_values(void **state)
     one_close(&o);
 }
 
+static int64_t packed_size(one *o, const void *values, int64_t n, int level)
+{
+    tn_encoded_chunk chunk = {0};
+    int64_t bytes;
+
+    encode(o,
+           &(tn_chunk_options){.codec = TN_CODEC_ZSTD,
+                               .level = level,
+                               .force_encoding = true,
+                               .encoding = TN_ENC_PLAIN},
+           values, n, &chunk);
+    bytes = chunk.meta.compressed_bytes;
+    tn_encoded_chunk_clear(&chunk);
+    return bytes;
+}
+
+/* Where nobody asked for one: the quick level where it packs as well as the usual one. */
+static void test_leaf_write__the_level_follows_the_values(void **state)
+{
+    enum { N = 60000 };
+    static int64_t values[N];
+    uint64_t seed = 1;
+    int64_t quick, usual, left;
+    one o;
+
+    (void)state;
+    one_open(&o, TN_INT64, 0, 0, false);
+    for (size_t i = 0; i < N; i++)
+        values[i] =
+            (int64_t)((seed = seed * 6364136223846793005u + 1442695040888963407u) >> 33) % 50000;
+    quick = packed_size(&o, values, N, 1);
+    usual = packed_size(&o, values, N, 3);
+    left = packed_size(&o, values, N, 0);
+    assert_true(quick < usual);
+    assert_int_equal(left, quick);
+    /* Runs of old values with changes in between. */
+    for (size_t i = 1000; i < N; i++)
+        values[i] = (seed = seed * 6364136223846793005u + 1442695040888963407u) >> 61 == 0
+                        ? (int64_t)i
+                        : values[i - 1000 + (seed >> 33) % 3];
+    quick = packed_size(&o, values, N, 1);
+    usual = packed_size(&o, values, N, 3);
+    left = packed_size(&o, values, N, 0);
+    assert_true(usual < quick - quick / 16);
+    assert_int_equal(left, usual);
+    one_close(&o);
+}
+
 /* The chunk as the only one of a file, in memory. */
 static void file_of(one *o, tn_encoded_chunk *chunk, int64_t rows, tn_buf *out)
 {
