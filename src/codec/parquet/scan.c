@@ -26,14 +26,16 @@
 #include "codec/parquet/assemble.h"
 #include "codec/parquet/leaf_read.h"
 
-#define BATCH_ROWS     65536
-#define BATCH_BYTES    (32ull << 20)
-#define LANE_BYTES_MIN (256ull << 10)
+#define BATCH_ROWS       65536
+#define BATCH_BYTES      (32ull << 20)
+#define BATCH_SHARE      8 /* of the budget, at most */
+#define LANE_BYTES_MIN   (32ull << 10)
+#define TEXT_BYTES_LEAST 8 /* of a text: its offset, and a few bytes */
 #define GROUP_READ_MAX                                                                             \
     (8ull << 20) /* selected chunks of a group within so many bytes: one read                      \
                   */
 #define WINDOW_BYTES_MAX    (1ull << 20)
-#define WINDOW_BYTES_MIN    (64ull << 10)
+#define WINDOW_BYTES_MIN    (16ull << 10)
 #define PAGE_BYTES_EXPECTED (1ull << 20)
 
 typedef struct lane {
@@ -291,23 +293,36 @@ static void order_lanes(tn_parquet_scan *scan)
     }
 }
 
-/* How many rows of the group make a batch, and how many bytes of it each lane may hold. */
-static void plan_batches(tn_parquet_scan *scan, const tn_row_group_meta *group)
+/* What the lane's values of the group take at least: a dictionary in the file is none here. */
+static uint64_t least_bytes(const lane *l, const tn_row_group_meta *group)
 {
-    uint64_t all = 0, floor = BATCH_BYTES / (scan->lane_count != 0 ? scan->lane_count : 1);
+    const tn_chunk_meta *chunk = &group->columns[l->leaf->index];
+    size_t width = tn_leaf_width(l->leaf);
+    uint64_t values = chunk->values > 0 ? (uint64_t)chunk->values : 0;
+    uint64_t bytes = values * (width != 0 ? width : TEXT_BYTES_LEAST);
+
+    return bytes > l->cost ? bytes : l->cost;
+}
+
+/* How many rows of the group make a batch, and how many bytes of it each lane may hold. */
+static void plan_batches(const tarn_cx *cx, tn_parquet_scan *scan, const tn_row_group_meta *group)
+{
+    uint64_t share = tn_budget_bytes(cx) / BATCH_SHARE;
+    uint64_t most = share < BATCH_BYTES ? share : BATCH_BYTES;
+    uint64_t all = 0, floor = most / (scan->lane_count != 0 ? scan->lane_count : 1);
     int64_t rows = scan->options.batch_rows;
 
     floor = floor < LANE_BYTES_MIN ? LANE_BYTES_MIN : floor;
     for (size_t i = 0; i < scan->lane_count; i++)
-        all += scan->lanes[i].cost;
+        all += least_bytes(&scan->lanes[i], group);
     for (size_t i = 0; i < scan->lane_count; i++) {
-        double share = all != 0 ? (double)scan->lanes[i].cost / (double)all : 0;
-        uint64_t cap = (uint64_t)(share * (double)BATCH_BYTES);
+        double part = all != 0 ? (double)least_bytes(&scan->lanes[i], group) / (double)all : 0;
+        uint64_t cap = (uint64_t)(part * (double)most);
 
         scan->lanes[i].cap = cap < floor ? floor : cap;
     }
     if (group->rows > 0 && all / (uint64_t)group->rows > 0) {
-        uint64_t fit = BATCH_BYTES / (all / (uint64_t)group->rows);
+        uint64_t fit = most / (all / (uint64_t)group->rows);
 
         rows = fit < (uint64_t)rows ? (int64_t)(fit != 0 ? fit : 1) : rows;
     }
@@ -438,7 +453,7 @@ static int open_group(tarn_cx *cx, tn_parquet_scan *scan, uint32_t group)
     TN_TRY(measure_group(cx, scan, group, &span));
     TN_TRY(make_sources(cx, scan, &span, job.whole));
     order_lanes(scan);
-    plan_batches(scan, meta);
+    plan_batches(cx, scan, meta);
     TN_TRY(tn_parallel(cx, scan->lane_count, open_lane, &job));
 done:
     return rc;
