@@ -197,12 +197,37 @@ static bool same_columns(const struct ArrowSchema *a, const struct ArrowSchema *
     return true;
 }
 
+/* Readers refuse a file with two columns of one name, or give one of them. */
+static int check_names(tarn_cx *cx, const struct ArrowSchema *from)
+{
+    tn_map names = {0};
+    int rc = TARN_OK;
+
+    if (from->n_children == 0)
+        TN_FAIL(TARN_E_INVALID, "the rows have no columns, and files need one; name the columns "
+                                "that there may be with --schema");
+    for (int64_t i = 0; i < from->n_children; i++) {
+        bool added;
+
+        if (tn_map_add(cx, &names, tn_str_of(from->children[i]->name), &added) == NULL)
+            TN_TRY(TARN_E_NOMEM);
+        if (!added)
+            TN_FAIL(TARN_E_INVALID,
+                    "the rows have two columns \"%s\"; name each once, with --columns for example",
+                    from->children[i]->name);
+    }
+done:
+    tn_map_clear(&names);
+    return rc;
+}
+
 int tn_write_fit_open(tarn_cx *cx, const struct ArrowSchema *from, const tn_write_dir *dir,
                       tn_str dir_name, tn_write_fit *out)
 {
     tn_write_fit fit = {0};
     int rc = TARN_OK;
 
+    TN_TRY(check_names(cx, from));
     TN_TRY(tn_field_copy(cx, from, &fit.from));
     TN_TRY(tn_field_copy(cx, from, &fit.near));
     fit.narrow = tn_calloc(cx, (size_t)from->n_children + 1, sizeof *fit.narrow);

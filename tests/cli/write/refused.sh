@@ -35,6 +35,10 @@ try lake lake/k=a --as hive -p k --op overwrite
 try lake 'la*' --as hive -p k
 try lake . --as hive -p k
 try lake a.csv --as hive -p k --no-header
+try lake a.csv --as hive -p k --columns k,id,id
+echo '{}' >empty.ndjson
+try new empty.ndjson --as hive
+rm empty.ndjson
 try lake none.csv --as hive -p k --op overwrite
 try lake a.csv --as hive -p k --reject a.csv
 try lake a.csv --as hive -p k --reject lake/bad.ndjson
