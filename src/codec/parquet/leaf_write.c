@@ -136,6 +136,13 @@ static uint64_t held_bytes(const tn_chunk_writer *w)
            w->page_bounds.min.cap + w->page_bounds.max.cap + w->bounds.min.cap + w->bounds.max.cap;
 }
 
+uint64_t tn_chunk_writer_owed(const tn_chunk_writer *w)
+{
+    uint64_t held = w != NULL ? held_bytes(w) : 0;
+
+    return w != NULL && held > w->reserved_bytes ? held - w->reserved_bytes : 0;
+}
+
 int tn_chunk_writer_expect(tarn_cx *cx, tn_chunk_writer *w, uint64_t more)
 {
     uint64_t wish = held_bytes(w) + more;

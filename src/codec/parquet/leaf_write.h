@@ -78,6 +78,8 @@ typedef struct tn_ready_page {
 int tn_chunk_writer_add_page(tarn_cx *cx, tn_chunk_writer *writer, const tn_ready_page *page);
 /* About how many bytes the chunk has so far when compressed. */
 uint64_t tn_chunk_writer_bytes(const tn_chunk_writer *writer);
+/* Bytes that it holds and has not charged yet: it does when a page ends. NULL: none. */
+uint64_t tn_chunk_writer_owed(const tn_chunk_writer *w);
 /* Closes the last page and gives the chunk, which is the caller's to clear. */
 int tn_chunk_writer_finish(tarn_cx *cx, tn_chunk_writer *writer, tn_encoded_chunk *out);
 

@@ -29,6 +29,7 @@
     (1 << 20) /* rows times leaves: levels and views of a cell take 28 bytes */
 #define PORTION_ROWS_MIN   64
 #define PORTIONS_PER_GROUP 16
+#define OWED_SHARE         16 /* of the budget may be owed without further thought */
 
 typedef struct sink_leaf {
     tn_shredder shredder;
@@ -212,12 +213,17 @@ static int64_t portion_rows(const tn_parquet_sink *sink)
     return fit < 1 ? 1 : fit > (uint64_t)most ? most : (int64_t)fit;
 }
 
-/* The chunk writers charge the budget for what they hold. Where it would not take a few more
- * portions the group ends early: a small row group is better than a failure. */
-static bool budget_short(tarn_cx *cx, uint64_t portion_bytes)
+/* The chunk writers charge the budget for what they hold when a page ends, and pages of many
+ * columns end together. Where it would not take that, thrice, and a few more portions, the group
+ * ends early: a small row group is better than a failure. What few columns owe is no matter. */
+static bool budget_short(tarn_cx *cx, const tn_parquet_sink *sink, uint64_t portion_bytes)
 {
-    uint64_t wish = 4 * portion_bytes + (1u << 20);
+    uint64_t wish = 4 * portion_bytes + (1u << 20), owed = 0;
+    uint64_t free_bytes = tn_budget_bytes(cx) / OWED_SHARE;
 
+    for (size_t i = 0; i < sink->schema.leaf_count; i++)
+        owed += tn_chunk_writer_owed(sink->leaves[i].writer);
+    wish += owed > free_bytes ? 3 * (owed - free_bytes) : 0;
     if (!tn_budget_try(cx, wish))
         return true;
     tn_budget_give(cx, wish);
@@ -237,7 +243,7 @@ static int add_portion(tarn_cx *cx, tn_parquet_sink *sink, const struct ArrowArr
     sink->group_rows += rows;
     bytes = group_bytes(sink);
     if (bytes >= sink->options.group_bytes || sink->group_rows >= sink->options.group_rows ||
-        budget_short(cx, bytes > before ? bytes - before : 0))
+        budget_short(cx, sink, bytes > before ? bytes - before : 0))
         TN_TRY(flush_group(cx, sink));
 done:
     return rc;

@@ -52,9 +52,10 @@ static void write_wide(tarn_cx *cx, tn_store *store, const char *arrow_schema)
     tn_field_release(&schema);
 }
 
-/* Of 256 columns, 10,000 rows: their values are few and small in the file, by their dictionaries.
+/* Of 256 columns, 10,000 rows so many times: their values are few and small in the file, by their
+ * dictionaries.
  */
-static void write_many_columns(tarn_cx *cx, tn_store *store)
+static void write_many_columns(tarn_cx *cx, tn_store *store, int times)
 {
     enum { COLUMNS = 256, ROWS = 10000 };
     tn_parquet_sink_options options = {.chunk.codec = TN_CODEC_ZSTD};
@@ -78,7 +79,8 @@ static void write_many_columns(tarn_cx *cx, tn_store *store)
     }
     assert_ok(cx, tn_store_create(cx, store, TN_STR("/many"), &file));
     assert_ok(cx, tn_parquet_sink_open(cx, file, &schema, &options, &sink));
-    assert_ok(cx, tn_parquet_sink_add(cx, sink, &batch));
+    for (int i = 0; i < times; i++)
+        assert_ok(cx, tn_parquet_sink_add(cx, sink, &batch));
     assert_ok(cx, tn_parquet_sink_finish(cx, sink));
     assert_ok(cx, tn_store_finish(cx, file));
     tn_parquet_sink_close(sink);
@@ -98,7 +100,7 @@ static void test_scan__batches_of_many_columns_fit_the_budget(void **state)
 
     (void)state;
     assert_ok(cx, tn_store_memory_open(cx, &store));
-    write_many_columns(cx, store);
+    write_many_columns(cx, store, 1);
     assert_ok(small, tn_parquet_open(small, store, TN_STR("/many"), &file));
     assert_ok(small, tn_parquet_scan_open(small, &file, NULL, &scan));
     for (;;) {
@@ -118,6 +120,24 @@ static void test_scan__batches_of_many_columns_fit_the_budget(void **state)
     tn_parquet_close(&file);
     tn_store_close(store);
     tarn_cx_close(small);
+    tarn_cx_close(cx);
+}
+
+/* Their pages end together, and only then are charged: the row groups end before that. */
+static void test_scan__many_columns_are_written_within_the_budget(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 2, .memory_bytes = 32u << 20});
+    tn_store *store = NULL;
+    tn_parquet file = {0};
+
+    (void)state;
+    assert_ok(cx, tn_store_memory_open(cx, &store));
+    write_many_columns(cx, store, 3);
+    assert_ok(cx, tn_parquet_open(cx, store, TN_STR("/many"), &file));
+    assert_int_equal(file.footer.rows, 30000);
+    assert_true(file.footer.group_count >= 2 && file.footer.group_count <= 30);
+    tn_parquet_close(&file);
+    tn_store_close(store);
     tarn_cx_close(cx);
 }
 
