@@ -364,6 +364,24 @@ int tn_json_get_array(tarn_cx *cx, const json_t *object, const char *key, json_t
     return TARN_OK;
 }
 
+int tn_json_get_items(tarn_cx *cx, tn_arena *arena, const json_t *object, const char *key,
+                      size_t size, json_t **array, void *items, size_t *count)
+{
+    json_t *found;
+    void *made;
+    int rc;
+
+    TN_TRY(tn_json_get_array(cx, object, key, &found));
+    made = tn_arena_array(cx, arena, json_array_size(found), size);
+    if (made == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    memcpy(items, &made, sizeof made);
+    *count = json_array_size(found);
+    *array = found;
+done:
+    return rc;
+}
+
 int tn_json_get_object(tarn_cx *cx, const json_t *object, const char *key, json_t **out)
 {
     json_t *value = json_object_get(object, key);

@@ -59,6 +59,10 @@ int tn_json_get_bytes(tarn_cx *cx, tn_arena *arena, const json_t *object, const 
 int tn_json_get_base64(tarn_cx *cx, tn_arena *arena, const json_t *object, const char *key,
                        tn_str *out);
 int tn_json_get_array(tarn_cx *cx, const json_t *object, const char *key, json_t **out);
+/* An array, and a zeroed place in the arena for each of its items, of `size` bytes: `items` points
+ * to the pointer to them. */
+int tn_json_get_items(tarn_cx *cx, tn_arena *arena, const json_t *object, const char *key,
+                      size_t size, json_t **array, void *items, size_t *count);
 int tn_json_get_object(tarn_cx *cx, const json_t *object, const char *key, json_t **out);
 /* A string value written by tn_json_bytes. */
 int tn_json_bytes_of(tarn_cx *cx, tn_arena *arena, const json_t *value, tn_str *out);

@@ -124,11 +124,8 @@ static int parse_inputs(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_m
     json_t *inputs;
     int rc = TARN_OK;
 
-    TN_TRY(tn_json_get_array(cx, object, "inputs", &inputs));
-    out->input_count = json_array_size(inputs);
-    out->inputs = tn_arena_array(cx, arena, out->input_count, sizeof *out->inputs);
-    if (out->inputs == NULL)
-        return TARN_E_NOMEM;
+    TN_TRY(tn_json_get_items(cx, arena, object, "inputs", sizeof *out->inputs, &inputs,
+                             &out->inputs, &out->input_count));
     for (size_t i = 0; i < out->input_count; i++)
         TN_TRY(tn_wire_file_parse(cx, arena, json_array_get(inputs, i), &out->inputs[i]));
 done:
@@ -141,11 +138,8 @@ static int parse_outputs(tarn_cx *cx, tn_arena *arena, const json_t *object, int
     json_t *outputs;
     int rc = TARN_OK;
 
-    TN_TRY(tn_json_get_array(cx, object, "outputs", &outputs));
-    out->output_count = json_array_size(outputs);
-    out->outputs = tn_arena_array(cx, arena, out->output_count, sizeof *out->outputs);
-    if (out->outputs == NULL)
-        return TARN_E_NOMEM;
+    TN_TRY(tn_json_get_items(cx, arena, object, "outputs", sizeof *out->outputs, &outputs,
+                             &out->outputs, &out->output_count));
     for (size_t i = 0; i < out->output_count; i++) {
         const json_t *value = json_array_get(outputs, i);
         tn_merge_output *output = &out->outputs[i];
@@ -168,11 +162,8 @@ static int parse_stale(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_me
     json_t *stale;
     int rc = TARN_OK;
 
-    TN_TRY(tn_json_get_array(cx, object, "stale", &stale));
-    out->stale_count = json_array_size(stale);
-    out->stale = tn_arena_array(cx, arena, out->stale_count, sizeof *out->stale);
-    if (out->stale == NULL)
-        return TARN_E_NOMEM;
+    TN_TRY(tn_json_get_items(cx, arena, object, "stale", sizeof *out->stale, &stale, &out->stale,
+                             &out->stale_count));
     for (size_t i = 0; i < out->stale_count; i++)
         TN_TRY(tn_json_bytes_of(cx, arena, json_array_get(stale, i), &out->stale[i]));
 done:
@@ -247,14 +238,10 @@ static int parse_header(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_m
     out->bytes_seen = (uint64_t)bytes;
     out->partitions_seen = (uint64_t)seen;
     out->task_count = (size_t)tasks;
-    TN_TRY(tn_json_get_array(cx, object, "partitions", &partitions));
-    TN_TRY(tn_json_get_array(cx, object, "notes", &notes));
-    out->partition_count = json_array_size(partitions);
-    out->note_count = json_array_size(notes);
-    out->partitions = tn_arena_array(cx, arena, out->partition_count, sizeof *out->partitions);
-    out->notes = tn_arena_array(cx, arena, out->note_count, sizeof *out->notes);
-    if (out->partitions == NULL || out->notes == NULL)
-        return TARN_E_NOMEM;
+    TN_TRY(tn_json_get_items(cx, arena, object, "partitions", sizeof *out->partitions, &partitions,
+                             &out->partitions, &out->partition_count));
+    TN_TRY(tn_json_get_items(cx, arena, object, "notes", sizeof *out->notes, &notes, &out->notes,
+                             &out->note_count));
     for (size_t i = 0; i < out->partition_count; i++)
         TN_TRY(
             parse_partition(cx, arena, json_array_get(partitions, i), tasks, &out->partitions[i]));

@@ -266,11 +266,8 @@ static int parse_mappings(tarn_cx *cx, tn_arena *arena, const json_t *object, tn
     json_t *mappings;
     int rc = TARN_OK;
 
-    TN_TRY(tn_json_get_array(cx, object, "mappings", &mappings));
-    out->mapping_count = json_array_size(mappings);
-    out->mappings = tn_arena_array(cx, arena, out->mapping_count, sizeof(tn_leaf_source *));
-    if (out->mappings == NULL)
-        return TARN_E_NOMEM;
+    TN_TRY(tn_json_get_items(cx, arena, object, "mappings", sizeof(tn_leaf_source *), &mappings,
+                             &out->mappings, &out->mapping_count));
     for (size_t m = 0; m < out->mapping_count; m++) {
         const json_t *leaves = json_array_get(mappings, m);
 
@@ -292,11 +289,8 @@ static int parse_inputs(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_t
     json_t *inputs;
     int rc = TARN_OK;
 
-    TN_TRY(tn_json_get_array(cx, object, "inputs", &inputs));
-    out->input_count = json_array_size(inputs);
-    out->inputs = tn_arena_array(cx, arena, out->input_count, sizeof *out->inputs);
-    if (out->inputs == NULL)
-        return TARN_E_NOMEM;
+    TN_TRY(tn_json_get_items(cx, arena, object, "inputs", sizeof *out->inputs, &inputs,
+                             &out->inputs, &out->input_count));
     for (size_t i = 0; i < out->input_count; i++) {
         const json_t *input = json_array_get(inputs, i);
         int64_t mapping;
@@ -331,11 +325,8 @@ static int parse_groups(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_t
     json_t *groups;
     int rc = TARN_OK;
 
-    TN_TRY(tn_json_get_array(cx, object, "groups", &groups));
-    out->group_count = json_array_size(groups);
-    out->groups = tn_arena_array(cx, arena, out->group_count, sizeof *out->groups);
-    if (out->groups == NULL)
-        return TARN_E_NOMEM;
+    TN_TRY(tn_json_get_items(cx, arena, object, "groups", sizeof *out->groups, &groups,
+                             &out->groups, &out->group_count));
     for (size_t g = 0; g < out->group_count; g++) {
         const json_t *segments = json_array_get(groups, g);
         tn_output_group *group = &out->groups[g];
@@ -359,11 +350,10 @@ static int parse_keys(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_tas
     json_t *keys;
     int rc = TARN_OK;
 
-    TN_TRY(tn_json_get_array(cx, object, "keys", &keys));
-    out->key_count = json_array_size(keys);
-    out->key_names = tn_arena_array(cx, arena, out->key_count, sizeof(tn_str));
+    TN_TRY(tn_json_get_items(cx, arena, object, "keys", sizeof(tn_str), &keys, &out->key_names,
+                             &out->key_count));
     out->key_values = tn_arena_array(cx, arena, out->key_count, sizeof(tn_str));
-    if (out->key_names == NULL || out->key_values == NULL)
+    if (out->key_values == NULL)
         return TARN_E_NOMEM;
     for (size_t i = 0; i < out->key_count; i++) {
         const json_t *pair = json_array_get(keys, i), *value = json_array_get(pair, 1);
@@ -381,11 +371,8 @@ static int parse_sort(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_tas
     json_t *sort;
     int rc = TARN_OK;
 
-    TN_TRY(tn_json_get_array(cx, object, "sort", &sort));
-    out->sort_count = json_array_size(sort);
-    out->sort = tn_arena_array(cx, arena, out->sort_count, sizeof *out->sort);
-    if (out->sort == NULL)
-        return TARN_E_NOMEM;
+    TN_TRY(tn_json_get_items(cx, arena, object, "sort", sizeof *out->sort, &sort, &out->sort,
+                             &out->sort_count));
     for (size_t i = 0; i < out->sort_count; i++) {
         const json_t *key = json_array_get(sort, i);
 
