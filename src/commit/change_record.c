@@ -2,11 +2,11 @@
  * I1: a record is put whole (the store replaces atomically), so a damaged one means a damaged disk
  *     or a meddling hand: nothing is guessed from it. */
 #include <inttypes.h>
-#include <xxhash.h>
 
 #include "base/json.h"
 #include "base/limits.h"
 #include "commit/change.h"
+#include "commit/record.h"
 
 #define VERSION 1
 
@@ -59,9 +59,7 @@ int tn_change_record_put(tarn_cx *cx, tn_store *store, const tn_change *change, 
     int rc;
 
     write_line(change, &text);
-    TN_TRY(tn_buf_check(cx, &text));
-    tn_buf_print(&text, "\n%016" PRIx64 "\n", (uint64_t)XXH3_64bits(text.data, text.len));
-    TN_TRY(tn_buf_check(cx, &text));
+    TN_TRY(tn_record_seal(cx, &text));
     TN_TRY(tn_store_put(cx, store, path, tn_buf_view(&text)));
 done:
     tn_buf_clear(&text);
@@ -85,11 +83,7 @@ static int read_files(tarn_cx *cx, tn_arena *arena, const json_t *object, const 
     json_t *array;
     int rc;
 
-    TN_TRY(tn_json_get_array(cx, object, key, &array));
-    *count = json_array_size(array);
-    *files = tn_arena_array(cx, arena, *count, sizeof **files);
-    if (*files == NULL)
-        return TARN_E_NOMEM;
+    TN_TRY(tn_json_get_items(cx, arena, object, key, sizeof **files, &array, files, count));
     for (size_t i = 0; i < *count; i++) {
         const json_t *item = json_array_get(array, i);
         tn_change_file *file = &(*files)[i];
@@ -143,16 +137,6 @@ done:
     return rc;
 }
 
-static bool checksum_fits(tn_str text, tn_str *line)
-{
-    size_t end = tn_str_find(text, '\n');
-    char want[20];
-
-    *line = (tn_str){text.ptr, end};
-    snprintf(want, sizeof want, "%016" PRIx64 "\n", (uint64_t)XXH3_64bits(text.ptr, end));
-    return tn_str_is(tn_str_from(text, end + 1), want);
-}
-
 int tn_change_record_load(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena,
                           tn_change *out)
 {
@@ -163,7 +147,7 @@ int tn_change_record_load(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *a
     int rc;
 
     TN_TRY(tn_store_get(cx, store, path, TN_TASK_LINE_BYTES_MAX, &text));
-    if (!checksum_fits(tn_buf_view(&text), &line))
+    if (!tn_record_unseal(tn_buf_view(&text), &line))
         TN_FAIL(TARN_E_CORRUPT,
                 "%.*s: the record of a change is damaged; nothing was touched: compare "
                 "the files beside it with the directory by hand, then remove it",

@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <xxhash.h>
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "commit/record.h"
 #include "commit/write_run.h"
 
 #define VERSION  1
@@ -135,8 +135,7 @@ int tn_write_record_put(tarn_cx *cx, tn_store *store, const tn_write_record *rec
                 "%.*s: the record of what enters and leaves is larger than %u bytes; nothing was "
                 "touched: write fewer partitions in one run",
                 TN_STR_ARG(record->root), TN_TASK_LINE_BYTES_MAX);
-    tn_buf_print(&text, "\n%016" PRIx64 "\n", (uint64_t)XXH3_64bits(text.data, text.len));
-    TN_TRY(tn_buf_check(cx, &text));
+    TN_TRY(tn_record_seal(cx, &text));
     if (absent)
         TN_TRY(tn_store_put_absent(cx, store, record->record, tn_buf_view(&text)));
     else
@@ -191,27 +190,13 @@ done:
     return rc;
 }
 
-static int open_files(tarn_cx *cx, tn_arena *arena, const json_t *object, const char *key,
-                      json_t **array, tn_change_file **files, size_t *count)
-{
-    int rc;
-
-    TN_TRY(tn_json_get_array(cx, object, key, array));
-    *count = json_array_size(*array);
-    *files = tn_arena_array(cx, arena, *count, sizeof **files);
-    if (*files == NULL)
-        TN_TRY(TARN_E_NOMEM);
-done:
-    return rc;
-}
-
 static int read_entering(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_write_step *step)
 {
     json_t *array;
     int rc;
 
-    TN_TRY(
-        open_files(cx, arena, object, "entering", &array, &step->entering, &step->entering_count));
+    TN_TRY(tn_json_get_items(cx, arena, object, "entering", sizeof *step->entering, &array,
+                             &step->entering, &step->entering_count));
     for (size_t i = 0; i < step->entering_count; i++) {
         tn_str texts[2];
         int64_t numbers[2];
@@ -234,7 +219,8 @@ static int read_leaving(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_w
     json_t *array;
     int rc;
 
-    TN_TRY(open_files(cx, arena, object, "leaving", &array, &step->leaving, &step->leaving_count));
+    TN_TRY(tn_json_get_items(cx, arena, object, "leaving", sizeof *step->leaving, &array,
+                             &step->leaving, &step->leaving_count));
     for (size_t i = 0; i < step->leaving_count; i++) {
         tn_str name;
         int64_t numbers[4];
@@ -258,7 +244,8 @@ static int read_kept(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_writ
     json_t *array;
     int rc;
 
-    TN_TRY(open_files(cx, arena, object, "kept", &array, &step->kept, &step->kept_count));
+    TN_TRY(tn_json_get_items(cx, arena, object, "kept", sizeof *step->kept, &array, &step->kept,
+                             &step->kept_count));
     for (size_t i = 0; i < step->kept_count; i++) {
         tn_str name;
         int64_t inode;
@@ -320,25 +307,12 @@ static int read_line(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_writ
         TN_TRY(malformed(cx, "names"));
     TN_TRY(tn_json_get_bytes(cx, arena, object, "root", &out->root));
     TN_TRY(tn_json_get_i64(cx, object, "made_ms", &out->made_ms));
-    TN_TRY(tn_json_get_array(cx, object, "steps", &steps));
-    out->step_count = json_array_size(steps);
-    out->steps = tn_arena_array(cx, arena, out->step_count, sizeof *out->steps);
-    if (out->steps == NULL)
-        TN_TRY(TARN_E_NOMEM);
+    TN_TRY(tn_json_get_items(cx, arena, object, "steps", sizeof *out->steps, &steps, &out->steps,
+                             &out->step_count));
     for (size_t i = 0; i < out->step_count; i++)
         TN_TRY(read_step(cx, arena, json_array_get(steps, i), &out->steps[i]));
 done:
     return rc;
-}
-
-static bool checksum_fits(tn_str text, tn_str *line)
-{
-    size_t end = tn_str_find(text, '\n');
-    char want[20];
-
-    *line = (tn_str){text.ptr, end};
-    snprintf(want, sizeof want, "%016" PRIx64 "\n", (uint64_t)XXH3_64bits(text.ptr, end));
-    return tn_str_is(tn_str_from(text, end + 1), want);
 }
 
 int tn_write_record_load(tarn_cx *cx, tn_store *store, tn_str path, tn_str root, tn_str work,
@@ -351,7 +325,7 @@ int tn_write_record_load(tarn_cx *cx, tn_store *store, tn_str path, tn_str root,
     int rc;
 
     TN_TRY(tn_store_get(cx, store, path, TN_TASK_LINE_BYTES_MAX, &text));
-    if (!checksum_fits(tn_buf_view(&text), &line))
+    if (!tn_record_unseal(tn_buf_view(&text), &line))
         TN_FAIL(TARN_E_CORRUPT,
                 "%.*s: the record of a write is damaged; nothing was touched: compare the files "
                 "beside it with the directory by hand, then remove it",

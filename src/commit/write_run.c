@@ -1,11 +1,13 @@
 /* A write from its record to its end. There is no way back: the record is the commit point.
  *
- * R1: nothing is removed that the record does not name: leaving files (by size, time and inode),
- * the links it made, and what it staged. A leaving file that changed since stays, and is noted. R2:
- * nothing is ever replaced: a name that is taken is given up for a free one, and noted. R3: an old
- * file goes for good only after the new state is on stable storage, and the record says DONE. R4:
- * every step may be done twice. Whether it has been, the staged thing itself says: while it is in
- * staging, it has not entered. R5: what others add to a directory meanwhile is in it afterwards.
+ * I1: nothing is removed that the record does not name: leaving files (by size, time and inode),
+ *     the links it made, and what it staged. A leaving file that changed since stays, and is noted.
+ * I2: nothing is ever replaced: a name that is taken is given up for a free one, and noted.
+ * I3: an old file goes for good only after the new state is on stable storage, and the record says
+ *     DONE.
+ * I4: every step may be done twice. Whether it has been, the staged thing itself says: while it is
+ *     in staging, it has not entered.
+ * I5: what others add to a directory meanwhile is in it afterwards.
  *
  * On disk: D a directory, T its new state built in staging ("S/new").
  *
@@ -191,7 +193,7 @@ static int move_in_one(tarn_cx *cx, run *r, const tn_write_step *step, const tn_
     int rc;
 
     TN_TRY(tn_change_find(cx, r->store, file->path, &found, &stat));
-    if (!found) /* R4 */
+    if (!found) /* I4 */
         goto done;
     TN_TRY(tn_path_join(cx, r->arena, step->directory, file->name, &target));
     rc = tn_store_rename(cx, r->store, file->path, target, false);
@@ -395,7 +397,7 @@ static int run_tree(tarn_cx *cx, run *r, const tn_write_step *step)
 
     TN_TRY(fresh_path(cx, r, step, &fresh));
     TN_TRY(look_at_fresh(cx, r, step, fresh, &found, &is_new));
-    if (!found) /* R4 */
+    if (!found) /* I4 */
         goto done;
     rc = tn_store_rename(cx, r->store, fresh, step->directory, false);
     if (rc == TARN_E_NOTFOUND) { /* another program removed the directory above */
