@@ -503,8 +503,8 @@ static int find_leftovers(doctoring *d)
         name_one(&own, (tn_str){0}, d->in->leftovers[i], (tn_str){0});
     TN_TRY(tn_arena_print(d->cx, d->arena, &cure, "tarn merge %.*s", TN_STR_ARG(d->quoted)));
     TN_TRY(find_named(d, &own, "leftover-staging", TARN_SEVERITY_WARNING,
-                      "a merge was killed, or the time of the old files it kept is over: the next "
-                      "one repairs and cleans up",
+                      "a merge or a write was killed, or the time of the old files that a merge "
+                      "kept is over: the next merge or write repairs and cleans up",
                       cure));
     for (size_t i = 0; i < d->in->temporary_count; i++) {
         if (foreign.count == 0) {

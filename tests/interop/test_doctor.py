@@ -130,7 +130,9 @@ def test_a_running_merge_is_a_fact_and_its_staging_no_finding(tarn, tmp_path):
     with open(tmp_path / ".lake.tarn" / "lock", "w") as lock:
         lock.write("process 7 on there since then\n")
         lock.flush()
-        assert [f["kind"] for f in findings(tarn, lake)] == ["leftover-staging"]
+        left = findings(tarn, lake)
+        assert [f["kind"] for f in left] == ["leftover-staging"]
+        assert left[0]["cause"].startswith("a merge or a write was killed")
         fcntl.flock(lock, fcntl.LOCK_EX)
         report = json.loads(tarn("doctor", lake, "--json"))
         assert report["findings"] == [] and report["merging"] == "process 7 on there since then"
