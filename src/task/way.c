@@ -153,13 +153,3 @@ int tn_way_done_parse(tarn_cx *cx, tn_arena *arena, const json_t *array, tn_leaf
 done:
     return rc;
 }
-
-void tn_way_done_add(tn_leaf_done *sum, const tn_leaf_done *more)
-{
-    for (int32_t way = 0; way < TN_WAY_COUNT; way++) {
-        sum->chunks[way] += more->chunks[way];
-        sum->bytes[way] += more->bytes[way];
-        if (sum->why[way].len == 0)
-            sum->why[way] = more->why[way];
-    }
-}

@@ -46,7 +46,5 @@ int tn_way_intents_parse(tarn_cx *cx, tn_arena *arena, const json_t *array, size
 void tn_way_done_write(tn_json *json, const tn_leaf_done *done, size_t count);
 int tn_way_done_parse(tarn_cx *cx, tn_arena *arena, const json_t *array, tn_leaf_done **out,
                       size_t *count);
-/* Adds what one task did to a sum; a first reason stays. */
-void tn_way_done_add(tn_leaf_done *sum, const tn_leaf_done *more);
 
 #endif
