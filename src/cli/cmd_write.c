@@ -246,10 +246,10 @@ const struct cmd cmd_write = {
     .example = "# a day of CSV, a directory per day and city\n"
                "tarn write lake/events 'in/2024-05-12*.csv.gz' --as hive --partition-by dt,city\n"
                "# replace the days that are in a file, from a pipe\n"
-               "zcat day.json.gz | tarn write lake/events --as hive -p dt --op "
+               "zcat day.json.gz | tarn write lake/events --as hive -p dt,city --op "
                "overwrite-partitions --format ndjson\n"
                "# what would be written\n"
-               "tarn write lake/events more.parquet --as hive -p dt --dry-run",
+               "tarn write lake/events more.parquet --as hive -p dt,city --dry-run",
     .options = options,
     .args_min = 1,
     .args_max = CMD_ARGS_ANY,

@@ -25,7 +25,7 @@ int tn_input_join_given(tarn_cx *cx, tn_input_joined *joined, const struct Arrow
 {
     int rc = TARN_OK;
 
-    tn_buf_text(&joined->name, "the schema asked for");
+    tn_buf_text(&joined->name, "the schema given, or that of the directory");
     TN_TRY(tn_buf_check(cx, &joined->name));
     TN_TRY(tn_field_copy(cx, schema, &joined->firm));
     joined->given = schema->n_children;

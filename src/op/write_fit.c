@@ -118,8 +118,8 @@ static int no_fit(tarn_cx *cx, const struct ArrowSchema *from, const struct Arro
     tn_type_print(&a, from);
     tn_type_print(&b, dir);
     rc = tn_fail(cx, TARN_E_UNSUPPORTED,
-                 "column \"%s\" is %.*s in the input and %.*s in %.*s, which not every such value "
-                 "fits; nothing was written: leave the column out with --columns, or cast it in "
+                 "column \"%s\" is %.*s in the input and %.*s in %.*s, which values are not "
+                 "cast to; nothing was written: leave the column out with --columns, or cast it in "
                  "the input",
                  dir->name, TN_STR_ARG(tn_buf_view(&a)), TN_STR_ARG(tn_buf_view(&b)),
                  TN_STR_ARG(dir_name));
