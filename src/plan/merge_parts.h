@@ -73,6 +73,9 @@ int tn_merge_add_tasks(tarn_cx *cx, tn_merge_planning *p, const tn_dir_partition
 int tn_merge_add_intents(tarn_cx *cx, tn_merge_planning *p, const tn_merge_group *group,
                          const tn_unified *unified, const uint32_t *mapping, tn_task_rewrite *task);
 
+/* merge_sort.c: INVALID when no file has a column that is to be sorted by. */
+int tn_merge_check_sort(tarn_cx *cx, const tn_dir *dir, const tn_merge_options *options);
+
 /* plan_merge.c */
 int tn_merge_note_add(tarn_cx *cx, tn_merge_planning *p, enum tn_merge_note_kind kind, tn_str path,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));

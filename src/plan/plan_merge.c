@@ -405,6 +405,7 @@ int tn_plan_merge(tarn_cx *cx, const tn_dir *dir, const tn_merge_options *option
 
     assert(options->id.len > 0);
     assert(out != NULL);
+    TN_TRY(tn_merge_check_sort(cx, dir, options));
     p.target = options->target_bytes != 0 ? options->target_bytes : TN_TARGET_BYTES;
     if (options->hive)
         p.target = (uint64_t)tn_hive_rule_target(&options->hive_rule);
