@@ -367,9 +367,9 @@ int tn_json_get_array(tarn_cx *cx, const json_t *object, const char *key, json_t
 int tn_json_get_items(tarn_cx *cx, tn_arena *arena, const json_t *object, const char *key,
                       size_t size, json_t **array, void *items, size_t *count)
 {
-    json_t *found;
+    json_t *found = NULL;
     void *made;
-    int rc;
+    int rc = TARN_OK;
 
     TN_TRY(tn_json_get_array(cx, object, key, &found));
     made = tn_arena_array(cx, arena, json_array_size(found), size);
