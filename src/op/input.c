@@ -346,7 +346,7 @@ static int next_batch(tarn_cx *cx, input *in, struct ArrowArray *out)
     int rc = TARN_OK;
 
     for (;;) {
-        bool ended;
+        bool ended = false;
 
         TN_TRY(tn_cx_check(cx));
         if (in->open.release == NULL) {
