@@ -337,9 +337,17 @@ static bool is_real_word(tn_str text)
     return tn_str_is(text, "NaN") || tn_str_is(text, "Infinity") || tn_str_is(text, "-Infinity");
 }
 
-static int parse_string(tarn_cx *cx, tn_ndjson_parser *p, tn_ndjson_node *n)
+/* A value by its text, or why it does not fit. */
+static int put_text(tarn_cx *cx, tn_ndjson_parser *p, tn_ndjson_node *n, tn_str text)
 {
     const char *why = NULL;
+    int rc = tn_build_text(cx, n->build, text, &why);
+
+    return rc == TARN_OK && why != NULL ? bad_value(p, n, why) : rc;
+}
+
+static int parse_string(tarn_cx *cx, tn_ndjson_parser *p, tn_ndjson_node *n)
+{
     bool escaped;
     tn_str text;
     int rc = TARN_OK;
@@ -353,9 +361,7 @@ static int parse_string(tarn_cx *cx, tn_ndjson_parser *p, tn_ndjson_node *n)
     if (n->strict && n->shape != TN_NDJSON_TEXT && n->shape != TN_NDJSON_QUOTED &&
         !(n->shape == TN_NDJSON_REAL && is_real_word(text)))
         return wants(p, n, text);
-    TN_TRY(tn_build_text(cx, n->build, text, &why));
-    if (why != NULL)
-        return bad_value(p, n, why);
+    rc = put_text(cx, p, n, text);
 done:
     return rc;
 }
@@ -364,19 +370,13 @@ done:
  */
 static int put_json(tarn_cx *cx, tn_ndjson_parser *p, tn_ndjson_node *n)
 {
-    const char *why = NULL;
     tn_str text;
-    int rc = TARN_OK;
 
     if (!tn_ndjson_scan_value(&p->scan, (int)p->depth, &text))
         return TARN_E_CORRUPT;
     if (n->shape != TN_NDJSON_TEXT)
         return wants(p, n, text);
-    TN_TRY(tn_build_text(cx, n->build, text, &why));
-    if (why != NULL)
-        return bad_value(p, n, why);
-done:
-    return rc;
+    return put_text(cx, p, n, text);
 }
 
 /* An integer that no double equals. */
@@ -401,9 +401,7 @@ static bool is_rounded(tn_str text)
 
 static int parse_number(tarn_cx *cx, tn_ndjson_parser *p, tn_ndjson_node *n)
 {
-    const char *why = NULL;
     tn_str text;
-    int rc = TARN_OK;
 
     if (!tn_ndjson_scan_number(&p->scan, &text))
         return TARN_E_CORRUPT;
@@ -411,11 +409,7 @@ static int parse_number(tarn_cx *cx, tn_ndjson_parser *p, tn_ndjson_node *n)
         return wants(p, n, text);
     if (n->strict && n->shape == TN_NDJSON_REAL && is_rounded(text))
         return bad_value(p, n, "an integer that a double would round");
-    TN_TRY(tn_build_text(cx, n->build, text, &why));
-    if (why != NULL)
-        return bad_value(p, n, why);
-done:
-    return rc;
+    return put_text(cx, p, n, text);
 }
 
 static int parse_bool(tarn_cx *cx, tn_ndjson_parser *p, tn_ndjson_node *n)
