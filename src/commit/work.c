@@ -372,7 +372,6 @@ done:
     return rc;
 }
 
-/* Fresh: a plan made apart may still be on its way to its commit. */
 /* Nobody made a name in it or in the directories below for a day. */
 static bool is_old(tarn_cx *cx, int64_t newest_ns, const tn_entry *entries, size_t count)
 {
@@ -397,9 +396,15 @@ int tn_work_waits(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str path
     TN_TRY(tn_store_list(cx, work->store, path, arena, &entries, &count));
     *out = !is_old(cx, stat.mtime_ns, entries, count);
 done:
+    if (rc == TARN_E_NOTFOUND) {
+        tn_cx_forget(cx);
+        rc = TARN_OK;
+    }
     return rc;
 }
 
+/* A fresh one stays: a plan made apart may still be on its way to its commit. One that another run
+ * takes away meanwhile, as a probe does with its own, is none. */
 static int sweep_stray_run(tarn_cx *cx, const tn_work *work, tn_arena *arena, const tn_entry *run,
                            uint64_t *removed)
 {
@@ -409,7 +414,12 @@ static int sweep_stray_run(tarn_cx *cx, const tn_work *work, tn_arena *arena, co
     int rc;
 
     TN_TRY(tn_path_join(cx, arena, work->path, run->name, &path));
-    TN_TRY(tn_store_list(cx, work->store, path, arena, &entries, &count));
+    rc = tn_store_list(cx, work->store, path, arena, &entries, &count);
+    if (rc == TARN_E_NOTFOUND) {
+        tn_cx_forget(cx);
+        return TARN_OK;
+    }
+    TN_TRY(rc);
     if (!is_old(cx, run->stat.mtime_ns, entries, count))
         goto done;
     for (size_t i = 0; i < count; i++) {

@@ -671,6 +671,48 @@ static void recover(struct table *t, tn_recovery *recovery)
     assert_ok(t->cx, tn_dir_recover(t->cx, t->store, path_of(t, "t"), recovery));
 }
 
+/* A directory of another run is gone before one of the calls of this one. */
+struct passer_by {
+    struct table *t;
+    tn_store *real;
+    uint64_t at;
+};
+
+static void pass_by(void *arg, uint64_t call)
+{
+    struct passer_by *rival = arg;
+
+    if (call == rival->at)
+        assert_ok(rival->t->cx, tn_store_remove_tree(rival->t->cx, rival->real,
+                                                     path_of(rival->t, ".t.tarn/w9")));
+}
+
+static void test_write__recovery_meets_a_directory_that_vanishes(void **state)
+{
+    uint64_t calls = 0;
+
+    (void)state;
+    for (uint64_t n = 1; n == 1 || n <= calls; n++) {
+        struct table t;
+        struct passer_by rival;
+        tn_fault_plan plan = {.hook = pass_by, .hook_arg = &rival};
+        tn_store *real, *fault;
+        tn_recovery recovery = {0};
+
+        table_open(&t);
+        real = t.store;
+        rival = (struct passer_by){&t, real, n};
+        assert_ok(t.cx, tn_store_make_dirs(t.cx, real, path_of(&t, ".t.tarn/w9")));
+        assert_ok(t.cx, tn_store_fault_open(t.cx, real, &plan, &fault));
+        t.store = fault;
+        recover(&t, &recovery);
+        calls = tn_store_fault_calls(fault);
+        t.store = real;
+        tn_store_close(fault);
+        table_close(&t);
+    }
+}
+
 static void test_write__recovery_completes_and_tells(void **state)
 {
     static const char *const partitions[] = {"dt=1", "dt=3"};
