@@ -1,0 +1,80 @@
+/* Avro schemas (Apache Avro 1.11 specification, "Schema Declaration") as Hudi tables use them:
+ * parsed from JSON, printed as JSON. */
+#ifndef TN_CODEC_AVRO_SCHEMA_H
+#define TN_CODEC_AVRO_SCHEMA_H
+
+#include "base/arena.h"
+#include "base/json.h"
+
+enum tn_avro_kind {
+    TN_AVRO_NULL,
+    TN_AVRO_BOOLEAN,
+    TN_AVRO_INT,
+    TN_AVRO_LONG,
+    TN_AVRO_FLOAT,
+    TN_AVRO_DOUBLE,
+    TN_AVRO_BYTES,
+    TN_AVRO_STRING,
+    TN_AVRO_FIXED,
+    TN_AVRO_ENUM,
+    TN_AVRO_RECORD,
+    TN_AVRO_ARRAY,
+    TN_AVRO_MAP,
+    TN_AVRO_UNION
+};
+
+enum tn_avro_logical {
+    TN_AVRO_PLAIN = 0, /* none, or one that is not known: the base type counts */
+    TN_AVRO_DATE,
+    TN_AVRO_TIME_MILLIS,
+    TN_AVRO_TIME_MICROS,
+    TN_AVRO_TIMESTAMP_MILLIS,
+    TN_AVRO_TIMESTAMP_MICROS,
+    TN_AVRO_LOCAL_TIMESTAMP_MILLIS,
+    TN_AVRO_LOCAL_TIMESTAMP_MICROS,
+    TN_AVRO_DECIMAL,
+    TN_AVRO_UUID
+};
+
+typedef struct tn_avro_type tn_avro_type;
+
+typedef struct tn_avro_field {
+    tn_str name;
+    const tn_avro_type *type;
+    const json_t *fallback; /* "default"; NULL: none. Lives as long as the schema */
+} tn_avro_field;
+
+struct tn_avro_type {
+    enum tn_avro_kind kind;
+    enum tn_avro_logical logical;
+    tn_str name, space; /* of named types: full name is space.name; space may be empty */
+    int32_t precision, scale;
+    uint32_t size;         /* of fixed */
+    tn_avro_field *fields; /* of a record */
+    size_t field_count;
+    const tn_avro_type **branches; /* of a union; of array and map the one item type */
+    size_t branch_count;
+    tn_str *symbols; /* of an enum */
+    size_t symbol_count;
+};
+
+typedef struct tn_avro_schema {
+    tn_arena arena;
+    const tn_avro_type *root;
+    json_t *json; /* that it was parsed from, unknown properties included */
+} tn_avro_schema;
+
+/* INVALID naming `what` and the place in it. Bounded: TN_AVRO_DEPTH_MAX, TN_AVRO_TYPES_MAX. *out is
+ * the caller's to clear. */
+int tn_avro_schema_parse(tarn_cx *cx, tn_str text, const char *what, tn_avro_schema *out);
+void tn_avro_schema_clear(tn_avro_schema *schema);
+/* The one branch of a union with null that is not null, else the type itself; *nullable says so. */
+const tn_avro_type *tn_avro_plain(const tn_avro_type *type, bool *nullable);
+/* True when both describe the same data: unions without regard to order, no defaults, no docs;
+ * names of nested records, fixed and namespaces do not matter. */
+bool tn_avro_same(const tn_avro_type *a, const tn_avro_type *b);
+/* JSON text without blanks. Named types appear whole once, then by full name. Nullable unions as
+ * ["null",T] with "default":null. Sticky. */
+void tn_avro_print(tn_buf *out, const tn_avro_type *type);
+
+#endif

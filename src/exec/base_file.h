@@ -1,0 +1,58 @@
+/* Writes one base file of a Hudi table: meta columns, key filter, key range, the Avro schema in the
+ * footer; row groups carried over from the file before by column chunk, rows taken from it and
+ * changed, new rows behind. One thread; columns are encoded on the pool of `cx`. */
+#ifndef TN_EXEC_BASE_FILE_H
+#define TN_EXEC_BASE_FILE_H
+
+#include "codec/bloom/key_filter.h"
+#include "io/store.h"
+#include "tarn/batch.h"
+#include "task/upsert.h"
+
+/* What the files of one commit share; borrowed by each. */
+typedef struct tn_base_job {
+    tn_store *store;
+    tn_str root; /* the table's base path in the store */
+    tn_str instant;
+    const struct ArrowSchema
+        *schema;        /* of the rows: the five meta columns first, then the table's own;
+                           a table without populated meta columns has them as nulls */
+    tn_str avro_schema; /* of the same, for the footer */
+    bool meta_fields;   /* false: meta columns are null, no filter, no key range */
+    enum tn_key_filter_kind filter_kind;
+    double filter_fpp;
+    uint64_t filter_keys_max;
+    uint64_t
+        filter_keys; /* 0: sized for the keys of the file; else hoodie.index.bloom.num_entries */
+    int32_t codec, level;
+    uint64_t group_bytes; /* of row groups, compressed; 0: 8 MiB */
+    int64_t group_rows;
+    tn_str created_by;
+    enum tn_merge_mode merge_mode;
+    const uint32_t *ordering; /* children of `schema` */
+    size_t ordering_count;
+    /* Called before a data file is created; `merge`: it follows an older one of its group. Any
+     * thread. */
+    int (*mark)(tarn_cx *cx, void *arg, tn_str partition, tn_str name, bool merge);
+    void *mark_arg;
+    _Atomic uint32_t files; /* numbers for write tokens */
+} tn_base_job;
+
+typedef struct tn_base_writer tn_base_writer;
+
+/* A new file of group `file_id`; `before` is the file that it replaces, NULL: none. The name is
+ * "<file id>_<token>_<instant>.parquet" in the partition's directory, which `mark` has made. */
+int tn_base_writer_open(tarn_cx *cx, tn_base_job *job, tn_str partition, tn_str file_id,
+                        const tn_base_file *before, tn_base_writer **out);
+/* Without finish: the file is removed. */
+void tn_base_writer_close(tarn_cx *cx, tn_base_writer *writer);
+/* New rows: columns of job->schema; the record key and partition path columns are filled, the other
+ * meta columns are made here. */
+int tn_base_writer_add(tarn_cx *cx, tn_base_writer *writer, const struct ArrowArray *rows);
+/* About how many bytes the file has so far, filter and footer included. */
+uint64_t tn_base_writer_bytes(const tn_base_writer *writer);
+int64_t tn_base_writer_rows(const tn_base_writer *writer);
+/* Filter, footer, durable. Texts live in the arena. A file without rows is a file. */
+int tn_base_writer_finish(tarn_cx *cx, tn_base_writer *writer, tn_arena *arena, tn_write_stat *out);
+
+#endif
