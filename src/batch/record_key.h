@@ -42,9 +42,8 @@ typedef struct tn_record_key_options {
     const bool *partition_is_time; /* of CUSTOM, per partition field; NULL: none */
     bool hive_style, url_encode, slash_dates;
     bool single_named; /* COMPLEX with one field: "field:value", not "value" */
-    bool
-        consistent_times; /* hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled
-                           */
+    /* …write.keygenerator.consistent.logical.timestamp.enabled: times as text, not numbers */
+    bool consistent_times;
     tn_keygen_timebased timebased;
     tn_str zone;                        /* of the process, for formats without one; empty: UTC */
     tn_str delete_field, delete_marker; /* hoodie.payload.delete.*; empty: none */
