@@ -17,7 +17,7 @@ typedef struct tn_sizing {
     uint64_t max_file_bytes;   /* hoodie.parquet.max.file.size */
     int64_t small_file_bytes;  /* hoodie.parquet.small.file.limit; <= 0: nothing is small */
     int64_t record_bytes;      /* hoodie.copyonwrite.record.size.estimate */
-    double estimate_threshold; /* hoodie.record.size.estimation.threshold */
+    double estimate_threshold; /* hoodie.record.size.estimation.threshold, of the limit above */
     bool auto_split;           /* hoodie.copyonwrite.insert.auto.split */
     int64_t split_rows;        /* hoodie.copyonwrite.insert.split.size */
     int64_t commits_max;       /* _hoodie.record.size.estimator.max.commits */
@@ -27,6 +27,7 @@ void tn_sizing_defaults(tn_sizing *out);
 
 /* A completed commit, newest first, as the estimate asks for it. */
 typedef struct tn_commit_size {
+    tn_str instant;             /* for people; may be empty */
     bool delta, replace;        /* its action */
     const tn_write_stat *stats; /* base files' stats alone for a deltacommit */
     size_t stat_count;
@@ -64,11 +65,10 @@ typedef struct tn_upsert_options {
 } tn_upsert_options;
 
 /* New file ids come from cx's random numbers. In the arena. Overwrites and bulk inserts take no
- * small file. */
+ * small file; bulk inserts are sized by real bytes always, as Hudi's are. Where rows go: inserts of
+ * a plan with exact sizing or a bucket index by tn_upsert_route (task/upsert_route.h). INVALID
+ * naming the option that makes no sense; LIMIT when there would be too many buckets. */
 int tn_plan_upsert(tarn_cx *cx, const tn_upsert_options *options, const tn_upsert_in *in,
                    size_t count, tn_arena *arena, tn_upsert_plan *out);
-/* The bucket of an insert with this key: hash of the key into the cumulative weights (exact
- * sizing). */
-uint32_t tn_plan_upsert_route(const tn_upsert_plan *plan, size_t partition, int64_t key_md5);
 
 #endif

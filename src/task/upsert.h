@@ -38,10 +38,10 @@ typedef struct tn_base_file {
 } tn_base_file;
 
 /* Where rows are to go. Rows travel in streams, numbered: stream b < bucket_count has the updates
- * of bucket b (positions of the old file, ascending) and, with exact sizing, the inserts planned
- * for it after them; stream bucket_count + p, with real sizing, has all inserts of partition p of
- * the plan, in the order of their arrival (or of the sort): its buckets take from it one after the
- * other. */
+ * of bucket b (positions of the old file, ascending) and, with exact sizing or a bucket index, the
+ * inserts that tn_upsert_route sends to it after them; stream bucket_count + p, with real sizing,
+ * has all inserts of partition p of the plan, in the order of their arrival (or of the sort): its
+ * insert buckets take from it one after the other. */
 typedef struct tn_bucket {
     uint32_t partition;       /* index into tn_upsert_plan.partitions */
     const tn_base_file *base; /* the file that is rewritten; NULL: a new file group */
@@ -57,16 +57,18 @@ typedef struct tn_bucket {
 
 typedef struct tn_upsert_partition {
     tn_str path;
-    uint32_t number; /* as tn_record_key numbers it */
-    int64_t inserts;
+    uint32_t number;                          /* as tn_record_key numbers it */
+    int64_t inserts;                          /* -1: a stream of unknown length */
     size_t first_bucket, bucket_count;        /* its buckets are consecutive */
     size_t first_insert, insert_bucket_count; /* those among them that take inserts, in order:
                                                  indices into tn_upsert_plan.insert_buckets */
 } tn_upsert_partition;
 
 typedef struct tn_upsert_plan {
-    bool exact;          /* --sizing hudi */
-    double record_bytes; /* that the counts were made with */
+    bool exact;             /* --sizing hudi: tn_upsert_route says where an insert goes */
+    uint32_t index_buckets; /* bucket index: it says so, too, and each partition that has inserts
+                               has so many insert buckets; 0: other index */
+    double record_bytes;    /* that the counts were made with */
     tn_str record_bytes_why;
     tn_upsert_partition *partitions;
     size_t partition_count;
