@@ -28,6 +28,7 @@
 #define TN_SPLIT_LOCATIONS_MAX           (16u << 20) /* of splits, those that share a list once */
 
 #define TN_TASK_LINE_BYTES_MAX           (256u << 20)
+#define TN_UPSERT_BUCKETS_MAX            1000000 /* of one write */
 #define TN_DIR_DEPTH_MAX                 64
 #define TN_DIR_ENTRIES_MAX               50000000
 #define TN_PREDICATE_DEPTH_MAX           64

@@ -52,6 +52,7 @@ typedef struct tn_upsert_in {
     const tn_base_file *const *files; /* all its latest base files, in the snapshot's order; those
                                          of groups in a pending clustering left out */
     size_t file_count;
+    const uint64_t *log_bytes; /* of each file's slice; NULL: none has logs */
 } tn_upsert_in;
 
 typedef struct tn_upsert_options {
@@ -59,9 +60,13 @@ typedef struct tn_upsert_options {
     tn_sizing sizing;
     double record_bytes;
     tn_str record_bytes_why;
-    bool has_commit; /* a completed commit exists: else no file counts as small */
-    uint32_t
-        index_buckets; /* bucket index: inserts to go by key, sizes do not matter; 0: other index */
+    bool has_commit;        /* a completed commit exists: else no file counts as small */
+    uint32_t index_buckets; /* bucket index: inserts go by key, sizes do not matter; 0: another */
+    /* Exact sizing of merge-on-read tables: */
+    bool merge_on_read;
+    bool index_sees_logs;    /* BUCKET, HBASE, INMEMORY; false: BLOOM, SIMPLE, RECORD_INDEX */
+    uint64_t candidates_max; /* hoodie.merge.small.file.group.candidates.limit; Hudi's default: 1 */
+    double log_ratio;        /* hoodie.logfile.to.parquet.compression.ratio; 0.35 */
 } tn_upsert_options;
 
 /* New file ids come from cx's random numbers. In the arena. Overwrites and bulk inserts take no
