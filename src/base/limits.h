@@ -34,6 +34,8 @@
 #define TN_PREDICATE_DEPTH_MAX           64
 #define TN_PREDICATE_BYTES_MAX           (1 << 20)
 
+#define TN_HUDI_INSTANT_BYTES_MAX        (512u << 20) /* of one file of the timeline */
+
 #define TN_ZSTD_WINDOW_LOG_MAX           27 /* of a zstd stream: 128 MiB */
 #define TN_JSON_DEPTH_MAX                64
 

@@ -48,7 +48,7 @@ typedef struct tn_rollback_plan {
 int tn_rollback_plan_parse(tarn_cx *cx, tn_str bytes, tn_str path, tn_arena *arena,
                            tn_rollback_plan *out);
 int tn_rollback_plan_print(tarn_cx *cx, const tn_rollback_plan *plan, tn_buf *out);
-/* HoodieRollbackMetadata: of each request's files deleted[i][k] tells whether it was deleted. */
+/* HoodieRollbackMetadata: all files of the plan count as deleted. */
 int tn_rollback_metadata_print(tarn_cx *cx, tn_str rollback_time, int64_t took_ms,
                                const tn_rollback_plan *plan, tn_buf *out);
 

@@ -13,6 +13,7 @@ typedef struct tn_timeline {
     bool utc;
     tn_instant *instants; /* by requested time, then action */
     size_t count;
+    tn_str start;    /* the first commit that carries no savepoint: what is older, is committed */
     tn_str *strange; /* names that are no instants' files, temporary ones and .crc apart */
     size_t strange_count;
 } tn_timeline;
