@@ -57,10 +57,13 @@ typedef struct tn_tag_options {
                             first */
 } tn_tag_options;
 typedef struct tn_tag_counts {
-    uint64_t files, files_ruled_out; /* by ranges and filters */
-    uint64_t bytes_read;
-    int64_t keys_read, found;
+    uint64_t files, files_ruled_out; /* by ranges and filters of footers */
+    uint64_t bytes_read;             /* footers and pages of key columns */
+    int64_t keys_read;
+    int64_t found; /* rows with a place */
 } tn_tag_counts;
+/* Once. `options` and what they point to: `files` themselves are borrowed until close, all else for
+ * the call. keys_of is called by one thread at a time. */
 int tn_incoming_tag(tarn_cx *cx, tn_incoming *in, const tn_tag_options *options,
                     tn_tag_counts *counts);
 
@@ -83,13 +86,14 @@ int tn_incoming_summarise(tarn_cx *cx, const tn_incoming *in, tn_arena *arena,
 int tn_incoming_settle_global(tarn_cx *cx, tn_incoming *in, bool move, bool event_time,
                               int64_t *moved);
 
-/* Streams by the plan (task/upsert.h): partitions and files are matched by number and pointer.
- * `sort`: inserts of a stream in order of their keys (bulk_insert), else of arrival.
- * `global_order`: over partitions, too (keys "partition+key"; streams still have one partition
- * each). */
+/* Streams by the plan (task/upsert.h), which is borrowed until close: partitions and files are
+ * matched by number and pointer. INVALID when it has no stream for a row. */
 typedef struct tn_place_options {
     const tn_upsert_plan *plan;
-    bool sort;
+    bool sort; /* inserts of a stream in order of their keys (bulk_insert), else of arrival */
+    /* Of a bucket index: fields of the record key, and those that are hashed. */
+    const tn_str *index_keys, *index_fields;
+    size_t index_key_count, index_field_count;
 } tn_place_options;
 int tn_incoming_place(tarn_cx *cx, tn_incoming *in, const tn_place_options *options);
 /* Rows of a stream. */
@@ -97,8 +101,9 @@ int64_t tn_incoming_stream_rows(const tn_incoming *in, size_t stream);
 
 typedef struct tn_incoming_reader tn_incoming_reader;
 /* A batch in the order of the stream. positions[i] >= 0: the row of the old file that it changes,
- * or deletes where deletes[i] is 1; -1: an insert, which come last. Valid until the next call;
- * children of `rows` are not to be moved out. */
+ * or deletes where deletes[i] is 1; -1: an insert, which come last and never share a batch with
+ * others. Several rows may have one position, in order of arrival. Valid until the next call;
+ * `rows` has offset 0, its children may have others, and are not to be moved out. */
 typedef struct tn_incoming_batch {
     struct ArrowArray rows;
     const int64_t *positions;
