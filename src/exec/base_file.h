@@ -35,24 +35,54 @@ typedef struct tn_base_job {
      * thread. */
     int (*mark)(tarn_cx *cx, void *arg, tn_str partition, tn_str name, bool merge);
     void *mark_arg;
-    _Atomic uint32_t files; /* numbers for write tokens */
+    _Atomic uint32_t files; /* opened so far */
 } tn_base_job;
+
+/* What one file is to be. */
+typedef struct tn_base_place {
+    tn_str partition, file_id;
+    const tn_base_file *before; /* the file that it replaces; NULL: none */
+    uint32_t number;            /* of its write token and its sequence numbers */
+    int64_t first;       /* sequence numbers begin with it: files of one number share them out */
+    uint64_t keys_about; /* how many rows it may get; 0: unknown */
+} tn_base_place;
+
+/* What became of the rows of the file before. */
+typedef struct tn_base_counts {
+    int64_t unchanged;               /* changes and deletes that lost against the stored row */
+    uint64_t groups, groups_carried; /* its row groups; carried over */
+    uint64_t bytes_carried;
+} tn_base_counts;
 
 typedef struct tn_base_writer tn_base_writer;
 
-/* A new file of group `file_id`; `before` is the file that it replaces, NULL: none. The name is
- * "<file id>_<token>_<instant>.parquet" in the partition's directory, which `mark` has made. */
-int tn_base_writer_open(tarn_cx *cx, tn_base_job *job, tn_str partition, tn_str file_id,
-                        const tn_base_file *before, tn_base_writer **out);
+/* A new file of group `file_id`, named "<file id>_<token>_<instant>.parquet", in the partition's
+ * directory, which `mark` has made. Texts of `place` are copied; its `before` is borrowed. */
+int tn_base_writer_open(tarn_cx *cx, tn_base_job *job, const tn_base_place *place,
+                        tn_base_writer **out);
 /* Without finish: the file is removed. */
 void tn_base_writer_close(tarn_cx *cx, tn_base_writer *writer);
+/* Rows that change rows of the file before, or delete them where deletes[i] is 1 (NULL: none):
+ * positions (rows of that file) ascend strictly, over all calls, and all calls come before the
+ * first _add. CORRUPT for a position that the file does not have. */
+int tn_base_writer_change(tarn_cx *cx, tn_base_writer *writer, const struct ArrowArray *rows,
+                          const int64_t *positions, const uint8_t *deletes);
 /* New rows: columns of job->schema; the record key and partition path columns are filled, the other
  * meta columns are made here. */
 int tn_base_writer_add(tarn_cx *cx, tn_base_writer *writer, const struct ArrowArray *rows);
+/* How many of the new rows to add before it is asked again, so that the file ends near so many
+ * bytes; 0: it has them. Takes over what is left of the file before. */
+int tn_base_writer_fit(tarn_cx *cx, tn_base_writer *writer, uint64_t target_bytes,
+                       const struct ArrowArray *rows, int64_t *fit);
 /* About how many bytes the file has so far, filter and footer included. */
 uint64_t tn_base_writer_bytes(const tn_base_writer *writer);
 int64_t tn_base_writer_rows(const tn_base_writer *writer);
-/* Filter, footer, durable. Texts live in the arena. A file without rows is a file. */
-int tn_base_writer_finish(tarn_cx *cx, tn_base_writer *writer, tn_arena *arena, tn_write_stat *out);
+/* Of changed and new rows: the sequence number that the next file of the same number begins with.
+ */
+int64_t tn_base_writer_next(const tn_base_writer *writer);
+/* Filter, footer, durable. Texts live in the arena. A file without rows is a file. `counts` may be
+ * NULL. */
+int tn_base_writer_finish(tarn_cx *cx, tn_base_writer *writer, tn_arena *arena, tn_write_stat *out,
+                          tn_base_counts *counts);
 
 #endif

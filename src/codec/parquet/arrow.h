@@ -8,6 +8,7 @@
 #ifndef TN_PARQUET_ARROW_H
 #define TN_PARQUET_ARROW_H
 
+#include "codec/parquet/chunk_made.h"
 #include "codec/parquet/file.h"
 #include "codec/parquet/file_write.h"
 #include "codec/parquet/leaf.h"
@@ -88,6 +89,17 @@ void tn_parquet_sink_close(tn_parquet_sink *sink);
  * how many of them are that group's. */
 uint64_t tn_parquet_sink_bytes(const tn_parquet_sink *sink);
 uint64_t tn_parquet_sink_open_bytes(const tn_parquet_sink *sink);
+/* Rows of the open row group, 0: none is open; and of all that were added. */
+int64_t tn_parquet_sink_open_rows(const tn_parquet_sink *sink);
+int64_t tn_parquet_sink_rows(const tn_parquet_sink *sink);
+/* From the next row on the values of a flat top-level column follow a rule, and what batches have
+ * there is not looked at; NULL: they are those of the batches again. A series goes on from row to
+ * row. The text is copied. */
+int tn_parquet_sink_make(tarn_cx *cx, tn_parquet_sink *sink, size_t column, const tn_made *made);
+/* One more key-value of the footer, copied. */
+int tn_parquet_sink_key_value(tarn_cx *cx, tn_parquet_sink *sink, tn_str key, tn_str value);
+/* The schema that it writes; lives as long as the sink. */
+const tn_schema *tn_parquet_sink_schema(const tn_parquet_sink *sink);
 /* Ends the row group that is open, if one is. */
 int tn_parquet_sink_flush(tarn_cx *cx, tn_parquet_sink *sink);
 /* Appends the row groups of another sink of the same schema, both flushed: the bytes are those of

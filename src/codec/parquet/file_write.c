@@ -33,6 +33,7 @@ struct tn_parquet_writer {
     bool no_index, finished;
     uint64_t base; /* bytes of the sink before the file */
     tn_footer footer;
+    size_t key_value_cap;
     tn_buf groups; /* tn_row_group_meta */
     tn_buf kept;   /* kept_chunk, leaf_count per group */
     tn_buf scratch;
@@ -124,8 +125,8 @@ static int copy_options(tarn_cx *cx, tn_parquet_writer *w, const tn_parquet_writ
         f->created_by = options->created_by;
         TN_TRY(tn_arena_keep(cx, &w->arena, &f->created_by));
     }
-    f->key_values =
-        tn_arena_array(cx, &w->arena, options->key_value_count + 1, sizeof *f->key_values);
+    w->key_value_cap = options->key_value_count + 1;
+    f->key_values = tn_arena_array(cx, &w->arena, w->key_value_cap, sizeof *f->key_values);
     if (f->key_values == NULL)
         return TARN_E_NOMEM;
     for (size_t i = 0; i < options->key_value_count; i++) {
@@ -178,6 +179,21 @@ void tn_parquet_writer_close(tn_parquet_writer *w)
     tn_buf_clear(&w->scratch);
     tn_arena_clear(&w->arena);
     free(w);
+}
+
+int tn_parquet_writer_key_value(tarn_cx *cx, tn_parquet_writer *w, tn_str key, tn_str value)
+{
+    tn_footer *f = &w->footer;
+    tn_key_value pair = {key, value, true};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_arena_keep(cx, &w->arena, &pair.key));
+    TN_TRY(tn_arena_keep(cx, &w->arena, &pair.value));
+    TN_TRY(tn_arena_grow(cx, &w->arena, &f->key_values, f->key_value_count, &w->key_value_cap,
+                         sizeof *f->key_values));
+    f->key_values[f->key_value_count++] = pair;
+done:
+    return rc;
 }
 
 uint64_t tn_parquet_writer_bytes(const tn_parquet_writer *w)

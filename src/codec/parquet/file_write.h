@@ -30,6 +30,8 @@ int tn_parquet_writer_row_group(tarn_cx *cx, tn_parquet_writer *writer, tn_encod
  * groups then; its sink is the caller's to throw away. */
 int tn_parquet_writer_append(tarn_cx *cx, tn_parquet_writer *writer, tn_parquet_writer *from,
                              tn_file *file);
+/* One more key-value of the footer, copied; behind those of the options. */
+int tn_parquet_writer_key_value(tarn_cx *cx, tn_parquet_writer *writer, tn_str key, tn_str value);
 /* Indexes, bloom filters, footer, magic. */
 int tn_parquet_writer_finish(tarn_cx *cx, tn_parquet_writer *writer);
 uint64_t tn_parquet_writer_bytes(const tn_parquet_writer *writer);

@@ -4,7 +4,8 @@
  * sink looks whether the row group is full. The size of a portion follows the bytes that a row has
  * taken so far, so that wide rows do not overshoot the group and the memory.
  *
- * I1: all chunk writers hold the same rows between two portions.
+ * I1: all leaves hold the same rows between two portions: in a chunk writer, or (columns that
+ *     follow a rule) as a number of rows. A leaf has the latter before the former.
  * I2: after a failure only close may follow; the file is then incomplete. */
 #include "codec/parquet/arrow.h"
 
@@ -35,6 +36,10 @@ typedef struct sink_leaf {
     tn_shredder shredder;
     tn_chunk_writer *writer;
     tn_encoded_chunk chunk;
+    bool ruled;         /* rows to come follow `made` */
+    tn_made made;       /* its `first` is that of the next row */
+    tn_buf text;        /* of `made` */
+    int64_t ruled_rows; /* of the open group: the first ones, in no writer */
 } sink_leaf;
 
 struct tn_parquet_sink {
@@ -46,7 +51,7 @@ struct tn_parquet_sink {
     tn_parquet_writer *writer;
     sink_leaf *leaves;
     int64_t rows, group_rows; /* added in all, and to the open group */
-    bool group_open;
+    bool group_open, ruled;   /* `ruled`: a leaf is */
 };
 
 int tn_arrow_schema_serialize(tarn_cx *cx, const struct ArrowSchema *schema, tn_buf *out)
@@ -128,6 +133,44 @@ typedef struct portion {
     int64_t first, rows;
 } portion;
 
+/* The writer of the leaf, with the rows that follow a rule in it. */
+static int open_leaf(tarn_cx *cx, tn_parquet_sink *sink, size_t i)
+{
+    sink_leaf *leaf = &sink->leaves[i];
+    const tn_shred_path *path = &sink->paths[i];
+    tn_chunk_options options = sink->options.chunk;
+    tn_made made = leaf->made;
+    int rc = TARN_OK;
+
+    if (leaf->writer != NULL)
+        return TARN_OK;
+    options.plain_bytes = options.plain_bytes || path->steps[path->count - 1].dictionary;
+    TN_TRY(tn_chunk_writer_open(cx, &sink->schema.leaves[i], &options, &leaf->writer));
+    if (leaf->ruled_rows != 0) {
+        made.first -= leaf->ruled_rows;
+        TN_TRY(
+            tn_chunk_made_add(cx, leaf->writer, &sink->schema.leaves[i], &made, leaf->ruled_rows));
+        leaf->ruled_rows = 0;
+    }
+done:
+    return rc;
+}
+
+static int add_ruled(tarn_cx *cx, const portion *p, size_t i)
+{
+    sink_leaf *leaf = &p->sink->leaves[i];
+    int rc = TARN_OK;
+
+    if (leaf->writer != NULL)
+        TN_TRY(
+            tn_chunk_made_add(cx, leaf->writer, &p->sink->schema.leaves[i], &leaf->made, p->rows));
+    else
+        leaf->ruled_rows += p->rows;
+    leaf->made.first += p->rows;
+done:
+    return rc;
+}
+
 static int add_leaf(tarn_cx *cx, size_t i, void *arg)
 {
     portion *p = arg;
@@ -135,13 +178,9 @@ static int add_leaf(tarn_cx *cx, size_t i, void *arg)
     tn_leaf_batch batch;
     int rc = TARN_OK;
 
-    if (leaf->writer == NULL) {
-        const tn_shred_path *path = &p->sink->paths[i];
-        tn_chunk_options options = p->sink->options.chunk;
-
-        options.plain_bytes = options.plain_bytes || path->steps[path->count - 1].dictionary;
-        TN_TRY(tn_chunk_writer_open(cx, &p->sink->schema.leaves[i], &options, &leaf->writer));
-    }
+    if (leaf->ruled)
+        return add_ruled(cx, p, i);
+    TN_TRY(open_leaf(cx, p->sink, i));
     TN_TRY(tn_shred_leaf(cx, &leaf->shredder, &p->sink->schema.leaves[i], &p->sink->paths[i],
                          p->batch, p->first, p->rows, p->sink->rows, &batch));
     TN_TRY(tn_chunk_writer_add(cx, leaf->writer, &batch));
@@ -153,8 +192,16 @@ static int finish_leaf(tarn_cx *cx, size_t i, void *arg)
 {
     tn_parquet_sink *sink = arg;
     sink_leaf *leaf = &sink->leaves[i];
+    tn_made made = leaf->made;
     int rc;
 
+    if (leaf->writer == NULL) {
+        made.first -= leaf->ruled_rows;
+        rc = tn_chunk_made(cx, &sink->schema.leaves[i], &sink->options.chunk, &made,
+                           leaf->ruled_rows, &leaf->chunk);
+        leaf->ruled_rows = 0;
+        return rc;
+    }
     rc = tn_chunk_writer_finish(cx, leaf->writer, &leaf->chunk);
     tn_chunk_writer_close(leaf->writer);
     leaf->writer = NULL;
@@ -190,8 +237,12 @@ static uint64_t group_bytes(const tn_parquet_sink *sink)
 {
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < sink->schema.leaf_count; i++)
-        bytes += tn_chunk_writer_bytes(sink->leaves[i].writer);
+    for (size_t i = 0; i < sink->schema.leaf_count; i++) {
+        const sink_leaf *leaf = &sink->leaves[i];
+
+        bytes += leaf->writer != NULL ? tn_chunk_writer_bytes(leaf->writer)
+                                      : tn_chunk_made_bytes(&leaf->made, leaf->ruled_rows);
+    }
     return bytes;
 }
 
@@ -249,12 +300,82 @@ done:
     return rc;
 }
 
+int tn_parquet_sink_make(tarn_cx *cx, tn_parquet_sink *sink, size_t column, const tn_made *made)
+{
+    const tn_node *root = &sink->schema.nodes[0], *node = &sink->schema.nodes[root->first_child];
+    sink_leaf *leaf;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < column; i++)
+        node = &sink->schema.nodes[node->next_sibling];
+    assert(column < root->child_count && node->shape == TN_SHAPE_LEAF);
+    leaf = &sink->leaves[node->first_leaf];
+    if (leaf->ruled_rows != 0)
+        TN_TRY(open_leaf(cx, sink, node->first_leaf));
+    leaf->ruled = made != NULL;
+    if (made != NULL) {
+        tn_buf_reset(&leaf->text);
+        tn_buf_str(&leaf->text, made->text);
+        TN_TRY(tn_buf_check(cx, &leaf->text));
+        leaf->made = *made;
+        leaf->made.text = tn_buf_view(&leaf->text);
+    }
+    sink->ruled = false;
+    for (size_t i = 0; i < sink->schema.leaf_count; i++)
+        sink->ruled = sink->ruled || sink->leaves[i].ruled;
+done:
+    return rc;
+}
+
+int tn_parquet_sink_key_value(tarn_cx *cx, tn_parquet_sink *sink, tn_str key, tn_str value)
+{
+    return tn_parquet_writer_key_value(cx, sink->writer, key, value);
+}
+
+const tn_schema *tn_parquet_sink_schema(const tn_parquet_sink *sink)
+{
+    return &sink->schema;
+}
+
+int64_t tn_parquet_sink_open_rows(const tn_parquet_sink *sink)
+{
+    return sink->group_rows;
+}
+
+int64_t tn_parquet_sink_rows(const tn_parquet_sink *sink)
+{
+    return sink->rows;
+}
+
+/* As tn_array_check, but for the columns that follow a rule. */
+static int check_batch(tarn_cx *cx, const tn_parquet_sink *sink, const struct ArrowArray *batch)
+{
+    const tn_node *node = &sink->schema.nodes[sink->schema.nodes[0].first_child];
+    int rc = TARN_OK;
+
+    if (!sink->ruled)
+        return tn_array_check(cx, &sink->arrow, batch);
+    if (batch->n_children != sink->arrow.n_children || batch->offset < 0 || batch->length < 0)
+        TN_FAIL(TARN_E_INVALID, "a batch of rows does not fit the schema of its file");
+    for (int64_t i = 0; i < batch->n_children; i++) {
+        if (node->shape != TN_SHAPE_LEAF || !sink->leaves[node->first_leaf].ruled) {
+            TN_TRY(tn_array_check(cx, sink->arrow.children[i], batch->children[i]));
+            if (batch->children[i]->length - batch->offset < batch->length)
+                TN_FAIL(TARN_E_INVALID, "a batch of rows is longer than its column \"%s\"",
+                        sink->arrow.children[i]->name);
+        }
+        node = &sink->schema.nodes[node->next_sibling];
+    }
+done:
+    return rc;
+}
+
 int tn_parquet_sink_add(tarn_cx *cx, tn_parquet_sink *sink, const struct ArrowArray *batch)
 {
     int64_t rows;
     int rc = TARN_OK;
 
-    TN_TRY(tn_array_check(cx, &sink->arrow, batch));
+    TN_TRY(check_batch(cx, sink, batch));
     if (batch->null_count != 0 && batch->n_buffers > 0 && batch->buffers[0] != NULL &&
         tn_bits_count(batch->buffers[0], batch->offset, batch->length) != batch->length)
         TN_FAIL(TARN_E_INVALID, "a batch of rows holds rows that are null as a whole");
@@ -313,6 +434,7 @@ void tn_parquet_sink_close(tn_parquet_sink *sink)
         tn_chunk_writer_close(sink->leaves[i].writer);
         tn_encoded_chunk_clear(&sink->leaves[i].chunk);
         tn_shredder_clear(&sink->leaves[i].shredder);
+        tn_buf_clear(&sink->leaves[i].text);
     }
     free(sink->leaves);
     tn_parquet_writer_close(sink->writer);

@@ -1,0 +1,416 @@
+/* The file before: its rows taken over, changed, deleted, in their order.
+ *
+ *   group ── no change in it ──> carried over as it is, or (small ones beside an open row group)
+ *                                decoded into that
+ *         ── changes ──────────> decoded batch by batch; each batch goes into the file up to the
+ *                                last change that is known, the rest is held for the next call
+ *
+ * I1: rows stay in their order; a changed row stands where the stored one stood.
+ * I2: which row wins: by commit time the one that comes in; by event time the stored one if its
+ *     ordering value is greater. A delete without ordering value wins. (format: merge modes)
+ * I3: what is in memory of the file is one batch. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "batch/array.h"
+#include "batch/field.h"
+#include "batch/rows.h"
+#include "batch/unify.h"
+#include "exec/base_state.h"
+
+/* --- opening --- */
+
+static int64_t column_of(const tn_parquet *file, const char *name)
+{
+    const tn_node *root = &file->schema.nodes[0];
+    uint32_t at = root->first_child;
+
+    for (uint32_t i = 0; i < root->child_count; i++) {
+        if (tn_str_is(file->schema.nodes[at].name, name))
+            return i;
+        at = file->schema.nodes[at].next_sibling;
+    }
+    return -1;
+}
+
+/* Which columns of the file stand for which of the schema. */
+static int match_columns(tarn_cx *cx, tn_base_writer *w)
+{
+    const struct ArrowSchema *schema = w->job->schema;
+    tn_base_old *old = &w->old;
+    size_t count = (size_t)schema->n_children;
+
+    old->places = tn_arena_array(cx, &w->arena, count, sizeof old->places[0]);
+    old->columns = tn_arena_array(cx, &w->arena, count, sizeof old->columns[0]);
+    if (old->places == NULL || old->columns == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        int64_t at = tn_base_is_made(w->job, (int64_t)i)
+                         ? -1
+                         : column_of(&old->parquet, schema->children[i]->name);
+
+        old->places[i] = at < 0 ? -1 : (int64_t)old->column_count;
+        if (at >= 0)
+            old->columns[old->column_count++] = (uint32_t)at;
+    }
+    return TARN_OK;
+}
+
+/* Columns are taken by what the format says of them: Arrow types of another writer's are its own
+ * matter. */
+static void forget_arrow_schema(tn_parquet *file)
+{
+    for (size_t i = 0; i < file->footer.key_value_count; i++)
+        if (tn_str_is(file->footer.key_values[i].key, "ARROW:schema"))
+            file->footer.key_values[i].key = (tn_str){0};
+}
+
+int tn_base_old_open(tarn_cx *cx, tn_base_writer *w)
+{
+    const tn_base_file *before = w->place.before;
+    const tn_base_job *job = w->job;
+    tn_base_old *old = &w->old;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_store_open_file(cx, job->store, before->path, &old->bytes));
+    TN_TRY(tn_parquet_open(cx, job->store, before->path, &old->parquet));
+    if (before->size_bytes != 0 && old->parquet.size_bytes != before->size_bytes)
+        TN_FAIL(TARN_E_CONFLICT,
+                "%.*s has %" PRIu64 " bytes, and had %" PRIu64
+                " when the write was planned; run it again",
+                TN_STR_ARG(before->path), old->parquet.size_bytes, before->size_bytes);
+    forget_arrow_schema(&old->parquet);
+    w->keys.about += (uint64_t)old->parquet.footer.rows;
+    w->counts.groups = old->parquet.footer.group_count;
+    TN_TRY(match_columns(cx, w));
+    if (job->merge_mode == TN_MERGE_EVENT_TIME && job->ordering_count != 0)
+        TN_TRY(
+            tn_ordering_open(cx, job->schema, job->ordering, job->ordering_count, &old->ordering));
+done:
+    return rc;
+}
+
+void tn_base_old_close(tn_base_old *old)
+{
+    tn_parquet_scan_close(old->scan);
+    tn_array_release(&old->held);
+    tn_field_release(&old->scanned);
+    tn_ordering_close(old->ordering);
+    tn_store_close_file(old->bytes);
+    tn_parquet_close(&old->parquet);
+    tn_buf_clear(&old->runs);
+    tn_buf_clear(&old->held_order);
+    tn_buf_clear(&old->incoming_order);
+    tn_buf_clear(&old->held_bytes);
+    tn_buf_clear(&old->incoming_bytes);
+    *old = (tn_base_old){0};
+}
+
+/* --- decoding --- */
+
+static int64_t group_rows(const tn_base_old *old)
+{
+    return old->parquet.footer.groups[old->group].rows;
+}
+
+static int open_scan(tarn_cx *cx, tn_base_writer *w)
+{
+    tn_base_old *old = &w->old;
+    tn_parquet_scan_options options = {.columns = old->columns,
+                                       .column_count = old->column_count,
+                                       .groups = &old->group,
+                                       .group_count = 1,
+                                       .int96_micros = true,
+                                       .int96_utc = true};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_parquet_scan_open(cx, &old->parquet, &options, &old->scan));
+    if (old->scanned.release == NULL)
+        TN_TRY(tn_parquet_scan_schema(cx, old->scan, &old->scanned));
+done:
+    return rc;
+}
+
+/* A batch of the scan as one of the job's schema, in `held`. */
+static int hold(tarn_cx *cx, tn_base_writer *w, struct ArrowArray *batch)
+{
+    const struct ArrowSchema *schema = w->job->schema;
+    tn_base_old *old = &w->old;
+    struct ArrowArray rows = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_array_init(cx, &rows, batch->length, 1, (size_t)schema->n_children));
+    for (int64_t i = 0; i < schema->n_children; i++) {
+        int64_t at = old->places[i];
+
+        if (tn_base_is_made(w->job, i))
+            continue;
+        if (at < 0) {
+            TN_TRY(tn_rows_nulls(cx, schema->children[i], batch->length, rows.children[i]));
+            continue;
+        }
+        TN_TRY(
+            tn_unify_cast(cx, old->scanned.children[at], schema->children[i], batch->children[at]));
+        tn_array_move(batch->children[at], rows.children[i]);
+    }
+    tn_array_release(&old->held);
+    tn_array_move(&rows, &old->held);
+done:
+    if (rc != TARN_OK)
+        tn_fail_within(cx, rc, "%.*s", TN_STR_ARG(old->parquet.path));
+    tn_array_release(&rows);
+    return rc;
+}
+
+static int order_held(tarn_cx *cx, tn_base_old *old)
+{
+    uint64_t *order;
+
+    if (old->ordering == NULL || !tn_ordering_is_u64(old->ordering))
+        return TARN_OK;
+    tn_buf_reset(&old->held_order);
+    order = (uint64_t *)(void *)tn_buf_extend(&old->held_order, (size_t)old->held.length * 8);
+    if (order == NULL)
+        return tn_buf_check(cx, &old->held_order);
+    return tn_ordering_u64(cx, old->ordering, &old->held, order);
+}
+
+/* The next batch of the group; *ended: there is none, and the group is done. */
+static int next_batch(tarn_cx *cx, tn_base_writer *w, bool *ended)
+{
+    tn_base_old *old = &w->old;
+    struct ArrowArray batch = {0};
+    int rc = TARN_OK;
+
+    if (old->scan == NULL)
+        TN_TRY(open_scan(cx, w));
+    TN_TRY(tn_parquet_scan_next(cx, old->scan, &batch, &old->held_first));
+    *ended = batch.length == 0;
+    if (!*ended) {
+        TN_TRY(hold(cx, w, &batch));
+        TN_TRY(order_held(cx, old));
+        goto done;
+    }
+    tn_array_release(&old->held);
+    tn_parquet_scan_close(old->scan);
+    old->scan = NULL;
+    old->group_first += group_rows(old);
+    old->group++;
+done:
+    tn_array_release(&batch);
+    return rc;
+}
+
+/* --- rows --- */
+
+static int add_run(tarn_cx *cx, tn_buf *runs, bool incoming, int64_t first, int64_t count)
+{
+    tn_base_run *last = NULL, run = {incoming, first, count};
+
+    if (count == 0)
+        return TARN_OK;
+    if (runs->len != 0)
+        last = (tn_base_run *)(void *)(runs->data + runs->len) - 1;
+    if (last != NULL && last->incoming == incoming && last->first + last->count == first) {
+        last->count += count;
+        return TARN_OK;
+    }
+    tn_buf_add(runs, &run, sizeof run);
+    return tn_buf_check(cx, runs);
+}
+
+static int put_runs(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *incoming)
+{
+    tn_base_old *old = &w->old;
+
+    return tn_base_put_runs(cx, w, &old->held, incoming,
+                            (const tn_base_run *)(const void *)old->runs.data,
+                            old->runs.len / sizeof(tn_base_run));
+}
+
+/* What is held and not done goes into the file as it was. */
+static int keep_held(tarn_cx *cx, tn_base_writer *w)
+{
+    tn_base_old *old = &w->old;
+    int64_t end = old->held_first + old->held.length;
+    int rc = TARN_OK;
+
+    if (old->held.release == NULL || old->at == end)
+        return TARN_OK;
+    tn_buf_reset(&old->runs);
+    TN_TRY(add_run(cx, &old->runs, false, old->at - old->held_first, end - old->at));
+    TN_TRY(put_runs(cx, w, NULL));
+    old->at = end;
+done:
+    return rc;
+}
+
+/* The rest of the group, decoded. */
+static int keep_group(tarn_cx *cx, tn_base_writer *w)
+{
+    bool ended = false;
+    int rc = TARN_OK;
+
+    for (;;) {
+        TN_TRY(keep_held(cx, w));
+        TN_TRY(next_batch(cx, w, &ended));
+        if (ended)
+            break;
+    }
+done:
+    return rc;
+}
+
+/* Takes over the group at hand, whatever was done of it. */
+static int pass_group(tarn_cx *cx, tn_base_writer *w)
+{
+    return keep_group(cx, w);
+}
+
+/* --- changes --- */
+
+/* Without a value of its own, as SQL's DELETE has none. The engines that made Hudi take an int of 0
+ * for the same. */
+static bool is_unordered(const tn_base_job *job, const struct ArrowArray *rows, int64_t row)
+{
+    for (size_t i = 0; i < job->ordering_count; i++) {
+        const struct ArrowArray *column = rows->children[job->ordering[i]];
+        int64_t at = rows->offset + column->offset + row;
+        const char *format = job->schema->children[job->ordering[i]]->format;
+
+        if (tn_rows_is_null(column, at))
+            continue;
+        if (job->ordering_count != 1 || strcmp(format, "i") != 0 ||
+            ((const int32_t *)column->buffers[1])[at] != 0)
+            return false;
+    }
+    return true;
+}
+
+/* I2 */
+static bool wins(tn_base_writer *w, const struct ArrowArray *rows, int64_t row, int64_t stored,
+                 bool deletes)
+{
+    tn_base_old *old = &w->old;
+
+    if (old->ordering == NULL || (deletes && is_unordered(w->job, rows, row)))
+        return true;
+    if (tn_ordering_is_u64(old->ordering))
+        return ((const uint64_t *)(const void *)old->incoming_order.data)[row] >=
+               ((const uint64_t *)(const void *)old->held_order.data)[stored];
+    tn_buf_reset(&old->held_bytes);
+    tn_buf_reset(&old->incoming_bytes);
+    tn_ordering_bytes(old->ordering, rows, row, &old->incoming_bytes);
+    tn_ordering_bytes(old->ordering, &old->held, stored, &old->held_bytes);
+    return tn_str_compare(tn_buf_view(&old->incoming_bytes), tn_buf_view(&old->held_bytes)) >= 0;
+}
+
+/* Brings rows [i, n) of what comes in, all of them for the rows that are held, into the file, and
+ * what stands before and between them. */
+static int apply(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows,
+                 const int64_t *positions, const uint8_t *deletes, int64_t i, int64_t n)
+{
+    tn_base_old *old = &w->old;
+    int rc = TARN_OK;
+
+    tn_buf_reset(&old->runs);
+    for (; i < n; i++) {
+        int64_t stored = positions[i] - old->held_first, from = old->at - old->held_first;
+        bool drop = deletes != NULL && deletes[i] != 0;
+
+        if (!wins(w, rows, i, stored, drop)) {
+            TN_TRY(add_run(cx, &old->runs, false, from, stored - from + 1));
+            w->counts.unchanged++;
+        } else {
+            TN_TRY(add_run(cx, &old->runs, false, from, stored - from));
+            if (!drop)
+                TN_TRY(add_run(cx, &old->runs, true, i, 1));
+            w->updates += !drop;
+            w->deletes += drop;
+        }
+        old->at = positions[i] + 1;
+    }
+    TN_TRY(tn_buf_check(cx, &old->held_bytes));
+    TN_TRY(tn_buf_check(cx, &old->incoming_bytes));
+    TN_TRY(put_runs(cx, w, rows));
+done:
+    return rc;
+}
+
+/* Makes the row at `position` one of those held. */
+static int reach(tarn_cx *cx, tn_base_writer *w, int64_t position)
+{
+    tn_base_old *old = &w->old;
+    bool ended;
+    int rc = TARN_OK;
+
+    if (position < old->at || position >= old->parquet.footer.rows)
+        TN_FAIL(TARN_E_CORRUPT,
+                "%.*s: row %" PRId64 " was to be changed, of %" PRId64 " rows of which %" PRId64
+                " are done; it was replaced meanwhile, or an index is wrong",
+                TN_STR_ARG(old->parquet.path), position, old->parquet.footer.rows, old->at);
+    while (old->group_first + group_rows(old) <= position)
+        TN_TRY(pass_group(cx, w));
+    while (old->held.release == NULL || old->held_first + old->held.length <= position) {
+        TN_TRY(keep_held(cx, w));
+        TN_TRY(next_batch(cx, w, &ended));
+        assert(!ended);
+    }
+done:
+    return rc;
+}
+
+static int order_incoming(tarn_cx *cx, tn_base_old *old, const struct ArrowArray *rows)
+{
+    uint64_t *order;
+
+    if (old->ordering == NULL || !tn_ordering_is_u64(old->ordering))
+        return TARN_OK;
+    tn_buf_reset(&old->incoming_order);
+    order = (uint64_t *)(void *)tn_buf_extend(&old->incoming_order, (size_t)rows->length * 8);
+    if (order == NULL)
+        return tn_buf_check(cx, &old->incoming_order);
+    return tn_ordering_u64(cx, old->ordering, rows, order);
+}
+
+int tn_base_old_change(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows,
+                       const int64_t *positions, const uint8_t *deletes)
+{
+    tn_base_old *old = &w->old;
+    int rc = TARN_OK;
+
+    if (w->job->merge_mode != TN_MERGE_COMMIT_TIME && w->job->merge_mode != TN_MERGE_EVENT_TIME)
+        TN_FAIL(TARN_E_UNSUPPORTED, "rows of this table are merged by rules that tarn does not "
+                                    "know; write it with the program that has them");
+    TN_TRY(order_incoming(cx, old, rows));
+    for (int64_t i = 0, n; i < rows->length; i = n) {
+        int64_t end;
+
+        TN_TRY(tn_cx_check(cx));
+        TN_TRY(reach(cx, w, positions[i]));
+        end = old->held_first + old->held.length;
+        for (n = i + 1; n < rows->length && positions[n] < end; n++)
+            if (positions[n] <= positions[n - 1])
+                TN_FAIL(TARN_E_CORRUPT, "%.*s: row %" PRId64 " was to be changed twice",
+                        TN_STR_ARG(old->parquet.path), positions[n]);
+        TN_TRY(apply(cx, w, rows, positions, deletes, i, n));
+    }
+done:
+    return rc;
+}
+
+int tn_base_old_end(tarn_cx *cx, tn_base_writer *w, bool more)
+{
+    tn_base_old *old = &w->old;
+    int rc = TARN_OK;
+
+    (void)more;
+    if (old->ended)
+        return TARN_OK;
+    while (old->group < old->parquet.footer.group_count)
+        TN_TRY(pass_group(cx, w));
+    old->ended = true;
+done:
+    return rc;
+}
