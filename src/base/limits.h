@@ -39,4 +39,8 @@
 #define TN_ZSTD_WINDOW_LOG_MAX           27 /* of a zstd stream: 128 MiB */
 #define TN_JSON_DEPTH_MAX                64
 
+#define TN_HUDI_PARTITIONS_MAX           100         /* partition columns of a Hudi table */
+#define TN_HUDI_MARKERS_BYTES_MAX        (64u << 20) /* of one file that lists markers */
+#define TN_HUDI_MARKERS_MAX              10000000    /* of one instant */
+
 #endif
