@@ -193,6 +193,46 @@ void tn_json_base64(tn_json *json, tn_str bytes)
     tn_buf_u8(json->out, '"');
 }
 
+/* jansson bounds the depth of what it parses. */
+void tn_json_value(tn_json *json, const json_t *value)
+{
+    const char *key;
+    json_t *member;
+
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        tn_json_object(json);
+        json_object_foreach((json_t *)(uintptr_t)value, key, member)
+        {
+            tn_json_key(json, key);
+            tn_json_value(json, member);
+        }
+        tn_json_object_end(json);
+        break;
+    case JSON_ARRAY:
+        tn_json_array(json);
+        for (size_t i = 0; i < json_array_size(value); i++)
+            tn_json_value(json, json_array_get(value, i));
+        tn_json_array_end(json);
+        break;
+    case JSON_STRING:
+        tn_json_text(json, (tn_str){json_string_value(value), json_string_length(value)});
+        break;
+    case JSON_INTEGER:
+        tn_json_i64(json, json_integer_value(value));
+        break;
+    case JSON_REAL:
+        tn_json_double(json, json_real_value(value));
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        tn_json_bool(json, json_is_true(value));
+        break;
+    case JSON_NULL:
+        tn_json_null(json);
+    }
+}
+
 void tn_json_put_i64(tn_json *json, const char *key, int64_t value)
 {
     tn_json_key(json, key);

@@ -37,6 +37,8 @@ void tn_json_null(tn_json *json);
 void tn_json_text(tn_json *json, tn_str text);
 void tn_json_bytes(tn_json *json, tn_str bytes);
 void tn_json_base64(tn_json *json, tn_str bytes);
+/* A parsed value, members in their order. */
+void tn_json_value(tn_json *json, const json_t *value);
 
 /* key and value in one call */
 void tn_json_put_i64(tn_json *json, const char *key, int64_t value);

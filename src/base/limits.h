@@ -43,4 +43,17 @@
 #define TN_HUDI_MARKERS_BYTES_MAX        (64u << 20) /* of one file that lists markers */
 #define TN_HUDI_MARKERS_MAX              10000000    /* of one instant */
 
+#define TN_AVRO_SCHEMA_BYTES_MAX         (64u << 20)
+#define TN_AVRO_NAME_BYTES_MAX           4096
+#define TN_AVRO_DEPTH_MAX                64
+#define TN_AVRO_TYPES_MAX                1000000 /* of a schema, seen as a tree */
+#define TN_AVRO_FIXED_BYTES_MAX          (1u << 20)
+#define TN_AVRO_ITEMS_MAX                (16u << 20) /* values of a file */
+#define TN_AVRO_EMPTY_MAX                65536       /* items of an array that take no bytes */
+#define TN_AVRO_HEADER_KEYS_MAX          1000
+#define TN_AVRO_UNPACKED_BYTES_MAX       (256u << 20) /* of a block */
+
+#define TN_PROPERTIES_MAX                100000
+#define TN_PROPERTIES_BYTES_MAX          (64u << 20)
+
 #endif

@@ -1,20 +1,26 @@
 /* Between the Avro schema of a Hudi table and Arrow fields.
  *
- *   Arrow                      Avro
- *   bool                       boolean
- *   int8 int16 int32 uint8 uint16   int        (read: int32)
- *   int64 uint32               long            (read: int64)
- *   half float                 float
- *   double                     double
- *   utf8 large_utf8            string          (dictionaries: their values)
- *   binary large_binary fixed_size_binary   bytes   (read: binary; fixed without decimal:
- * fixed_size_binary) date32 (date64)            int date time32[ms] / time64[us]    int time-millis
- * / long time-micros timestamp[ms|us, zone]     long timestamp-millis / -micros   (read: zone
- * "UTC") timestamp[ms|us]           long local-timestamp-millis / -micros timestamp[s], [ns] as
- * [ms], [us]: the values are to be cast before decimal128/256(p, s)       fixed of the fewest
- * bytes, decimal(p, s); p up to 38 list large_list fixed_size_list   array map<utf8, V> map (other
- * keys: UNSUPPORTED) struct                     record null, uint64, duration, interval, unions
- * UNSUPPORTED naming the column
+ *   Arrow, as it comes                    Avro                                Arrow, as it is
+ * stored bool                                  boolean                             bool int8 int16
+ * int32 uint8 uint16         int                                 int32 int64 uint32 long int64 half
+ * float, float                     float                               float double double double
+ *   utf8 large_utf8                       string                              utf8
+ *   binary large_binary fixed_binary      bytes                               binary
+ *   date32 date64                         int date                            date32
+ *   time32[s] time32[ms]                  int time-millis                     time32[ms]
+ *   time64[us] time64[ns]                 long time-micros                    time64[us]
+ *   timestamp[s|ms, zone]                 long timestamp-millis               timestamp[ms, UTC]
+ *   timestamp[us|ns, zone]                long timestamp-micros               timestamp[us, UTC]
+ *   timestamp[s|ms]                       long local-timestamp-millis         timestamp[ms]
+ *   timestamp[us|ns]                      long local-timestamp-micros         timestamp[us]
+ *   decimal(p, s), p up to 38             fixed of the fewest bytes, decimal  decimal128(p, s)
+ *   list large_list fixed_size_list       array                               list
+ *   map<utf8, V>                          map                                 map<utf8, V>
+ *   struct                                record                              struct
+ *   a dictionary                          what its values are                 what its values are
+ *
+ * Also read: fixed without decimal as fixed_size_binary, decimal on bytes, enum and uuid as utf8.
+ * UNSUPPORTED naming the column: null, uint64, duration, interval, unions, maps with other keys.
  */
 #ifndef TN_CODEC_AVRO_ARROW_H
 #define TN_CODEC_AVRO_ARROW_H
@@ -26,12 +32,13 @@
  * unions of more than one type beside null. */
 int tn_avro_arrow_of(tarn_cx *cx, const tn_avro_type *record, struct ArrowSchema *out);
 /* Appends the Avro JSON of a table named `table`: record "<table>_record" in "hoodie.<table>",
- * nested names as Hudi makes them (format/avro.md), all fields that Arrow calls nullable as
- * ["null",T] with default null. With `meta` the five meta columns stand first. A table name's
- * characters that Avro forbids become "_" as in Hudi. */
+ * nested names as Hudi makes them (docs/format/avro.md), all fields that Arrow calls nullable as
+ * ["null",T] with default null. With `meta` the five meta columns stand first. Of the table's name
+ * each character that Avro forbids becomes "__", as in Hudi; a column with such a name is INVALID.
+ */
 int tn_avro_of_arrow(tarn_cx *cx, const struct ArrowSchema *schema, tn_str table, bool meta,
                      tn_buf *out);
-/* The schema that arrays of `schema` are cast to before they are written (the "read" column above).
+/* The schema that arrays of `schema` are cast to before they are written (the last column above).
  */
 int tn_avro_arrow_stored(tarn_cx *cx, const struct ArrowSchema *schema, struct ArrowSchema *out);
 

@@ -106,6 +106,38 @@ static int unpack_gzip(tarn_cx *cx, tn_zip *zip, tn_str packed, uint8_t *out, si
     return done == out_len ? TARN_OK : fail_unpack(cx, "GZIP", packed, out_len);
 }
 
+int tn_zip_inflate(tarn_cx *cx, tn_zip *zip, tn_str packed, size_t len_max, tn_buf *out)
+{
+    size_t start = out->len, room = packed.len < 64 ? 1024 : packed.len * 4;
+    enum libdeflate_result result = LIBDEFLATE_INSUFFICIENT_SPACE;
+    size_t used = 0, made = 0;
+    uint8_t *at;
+
+    if (zip->deflate_in == NULL)
+        zip->deflate_in = libdeflate_alloc_decompressor();
+    if (zip->deflate_in == NULL)
+        return tn_fail_memory(cx);
+    for (; result == LIBDEFLATE_INSUFFICIENT_SPACE; room *= 2) {
+        room = room > len_max ? len_max : room;
+        out->len = start;
+        at = tn_buf_extend(out, room);
+        if (at == NULL)
+            return tn_buf_check(cx, out);
+        result = libdeflate_deflate_decompress_ex(zip->deflate_in, packed.ptr, packed.len, at, room,
+                                                  &used, &made);
+        if (result == LIBDEFLATE_INSUFFICIENT_SPACE && room == len_max)
+            break;
+    }
+    out->len = start;
+    if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
+        return tn_fail(cx, TARN_E_LIMIT, "%zu packed bytes hold more than %zu", packed.len,
+                       len_max);
+    if (result != LIBDEFLATE_SUCCESS || used != packed.len)
+        return tn_fail(cx, TARN_E_CORRUPT, "%zu bytes are no deflate stream", packed.len);
+    out->len = start + made;
+    return TARN_OK;
+}
+
 static int unpack_brotli(tarn_cx *cx, tn_str packed, void *out, size_t out_len)
 {
     size_t length = out_len;

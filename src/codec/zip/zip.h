@@ -22,6 +22,9 @@ tn_zip *tn_zip_of(tarn_cx *cx);
  * framing, else raw. */
 int tn_zip_unpack(tarn_cx *cx, tn_zip *zip, int32_t codec, tn_str packed, void *out,
                   size_t out_len);
+/* A raw deflate stream (RFC 1951) whose plain length is not known: appends, up to len_max bytes,
+ * LIMIT beyond. CORRUPT where it is broken, or more bytes follow. */
+int tn_zip_inflate(tarn_cx *cx, tn_zip *zip, tn_str packed, size_t len_max, tn_buf *out);
 /* Appends. level 0: the codec's default here (zstd 3, gzip 6). */
 int tn_zip_pack(tarn_cx *cx, tn_zip *zip, int32_t codec, int level, tn_str plain, tn_buf *out);
 
