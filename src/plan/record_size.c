@@ -3,6 +3,7 @@
  * I2: sums of what files claim saturate and never overflow. */
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 
 #include "plan/upsert_parts.h"
 
@@ -45,9 +46,12 @@ static int64_t threshold_of(const tn_sizing *sizing)
     return bytes <= -0x1p63 ? INT64_MIN : (int64_t)bytes;
 }
 
+/* (long) Math.ceil(1.0 * bytes / records) of Java, with its rounding. */
 static int64_t divide_up(int64_t bytes, int64_t records)
 {
-    return bytes / records + (bytes % records > 0);
+    double size = ceil(1.0 * (double)bytes / (double)records);
+
+    return size >= 0x1p63 ? INT64_MAX : (int64_t)size;
 }
 
 /* Where a size came from, for people. */

@@ -53,13 +53,19 @@ done:
     return rc;
 }
 
+/* (int) Math.ceil(1.0 * maximum / size) of Java: it ends at 2^31 - 1. */
+static int64_t auto_split(const tn_sizing *sizing, int64_t record_bytes)
+{
+    double each = ceil(1.0 * (double)sizing->max_file_bytes / (double)record_bytes);
+
+    return each >= (double)INT32_MAX ? INT32_MAX : (int64_t)each;
+}
+
 static int open_new_files(tarn_cx *cx, tn_upsert_planning *p, const tn_upsert_in *in,
                           int64_t record_bytes, int64_t left, double *sum)
 {
     const tn_sizing *sizing = &p->options->sizing;
-    int64_t max = (int64_t)sizing->max_file_bytes;
-    int64_t each =
-        sizing->auto_split ? max / record_bytes + (max % record_bytes != 0) : sizing->split_rows;
+    int64_t each = sizing->auto_split ? auto_split(sizing, record_bytes) : sizing->split_rows;
     int rc = TARN_OK;
 
     while (left > 0) {
