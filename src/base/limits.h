@@ -16,6 +16,8 @@
 #define TN_PARQUET_ROW_GROUPS_MAX        1000000
 #define TN_PARQUET_NAME_BYTES_MAX        (256u << 20) /* of all dotted column names together */
 #define TN_PARQUET_BLOOM_BYTES_MAX       (128u << 20)
+#define TN_KEY_FILTER_TEXT_BYTES_MAX     (512u << 20)
+#define TN_KEY_FILTER_HASHES_MAX         1024
 #define TN_THRIFT_DEPTH_MAX              64
 
 #define TN_TEXT_RECORD_BYTES_MAX         (256u << 20) /* of CSV and NDJSON */

@@ -1,0 +1,12 @@
+/* Kernels that are built twice, for processors with AVX2 and for all others; the loader picks one.
+ */
+#ifndef TN_BASE_CLONES_H
+#define TN_BASE_CLONES_H
+
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__)
+#define TN_CLONES __attribute__((target_clones("arch=haswell", "default")))
+#else
+#define TN_CLONES
+#endif
+
+#endif
