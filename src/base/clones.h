@@ -4,7 +4,7 @@
 #define TN_BASE_CLONES_H
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__)
-#define TN_CLONES __attribute__((target_clones("arch=haswell", "default")))
+#define TN_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define TN_CLONES
 #endif

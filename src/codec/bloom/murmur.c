@@ -93,6 +93,7 @@ static inline __attribute__((always_inline)) void lanes_fill(lanes *in, const ui
         in->words.one[in->count][l] = tail_of(keys[l], len);
     }
     for (size_t w = 0; w < in->count; w++)
+#pragma GCC unroll 4
         for (size_t v = 0; v < VECTORS; v++) {
             u32x8 k = in->words.vector[w][v] * M;
 
@@ -103,14 +104,18 @@ static inline __attribute__((always_inline)) void lanes_fill(lanes *in, const ui
 /* The next hash of every chain: `h` holds the seeds. */
 static inline __attribute__((always_inline)) void lanes_hash(const lanes *in, size_t len, u32x8 *h)
 {
+#pragma GCC unroll 4
     for (size_t v = 0; v < VECTORS; v++)
         h[v] ^= (uint32_t)len;
     for (size_t w = 0; w < in->count; w++)
+#pragma GCC unroll 4
         for (size_t v = 0; v < VECTORS; v++)
             h[v] = h[v] * M ^ in->words.vector[w][v];
     if (len % 4 != 0)
+#pragma GCC unroll 4
         for (size_t v = 0; v < VECTORS; v++)
             h[v] = (h[v] ^ in->words.vector[in->count][v]) * M;
+#pragma GCC unroll 4
     for (size_t v = 0; v < VECTORS; v++) {
         h[v] ^= h[v] >> 13;
         h[v] *= M;
@@ -152,6 +157,7 @@ TN_CLONES void tn_murmur_set(const uint8_t *const *keys, size_t len, uint32_t ha
     lanes_fill(&in, keys, len);
     for (uint32_t round = 0; round < hashes; round++) {
         lanes_hash(&in, len, h);
+#pragma GCC unroll 4
         for (size_t v = 0; v < VECTORS; v++) {
             u32x8 bit;
 
@@ -159,6 +165,7 @@ TN_CLONES void tn_murmur_set(const uint8_t *const *keys, size_t len, uint32_t ha
             at.vector[v] = bit >> 5;
             mask.vector[v] = 1u << (bit & 31);
         }
+#pragma GCC unroll 8
         for (size_t l = 0; l < TN_MURMUR_LANES; l++)
             words[at.one[l]] |= mask.one[l];
     }
