@@ -18,7 +18,6 @@
 #include "exec/base_state.h"
 #include "task/data_name.h"
 
-#define GROUP_BYTES (8ull << 20)
 /* Of a column chunk in a footer, and its indexes. */
 #define CHUNK_FOOTER_BYTES 200
 /* New rows are added in steps of about such a part of the target; no step takes more than
@@ -45,6 +44,15 @@ done:
     return rc;
 }
 
+tn_made tn_base_made_value(const tn_base_writer *w, size_t column)
+{
+    assert(tn_base_is_made(w->job, (int64_t)column));
+    if (!w->job->meta_fields)
+        return (tn_made){.kind = TN_MADE_NULL};
+    return (tn_made){.kind = TN_MADE_SAME,
+                     .text = column == TN_META_FILE ? w->name : w->place.partition};
+}
+
 static int open_sink(tarn_cx *cx, tn_base_writer *w)
 {
     const tn_base_job *job = w->job;
@@ -53,20 +61,17 @@ static int open_sink(tarn_cx *cx, tn_base_writer *w)
     tn_parquet_sink_options options = {
         .chunk = {.codec = job->codec, .level = job->level},
         .file = {.key_values = pairs, .key_value_count = 2, .created_by = job->created_by},
-        .group_bytes = job->group_bytes != 0 ? job->group_bytes : GROUP_BYTES,
+        .group_bytes = job->group_bytes != 0 ? job->group_bytes : TN_BASE_GROUP_BYTES,
         .group_rows = job->group_rows};
-    tn_made made = {.kind = TN_MADE_NULL};
+    tn_made made;
     int rc = TARN_OK;
 
     TN_TRY(tn_parquet_sink_open(cx, w->file, job->schema, &options, &w->sink));
-    for (size_t i = 0; !job->meta_fields && i < TN_META_COUNT; i++)
-        TN_TRY(tn_parquet_sink_make(cx, w->sink, i, &made));
-    if (!job->meta_fields)
-        goto done;
-    made = (tn_made){.kind = TN_MADE_SAME, .text = w->place.partition};
-    TN_TRY(tn_parquet_sink_make(cx, w->sink, TN_META_PARTITION, &made));
-    made.text = w->name;
-    TN_TRY(tn_parquet_sink_make(cx, w->sink, TN_META_FILE, &made));
+    for (size_t i = 0; i < TN_META_COUNT; i++)
+        if (tn_base_is_made(job, (int64_t)i)) {
+            made = tn_base_made_value(w, i);
+            TN_TRY(tn_parquet_sink_make(cx, w->sink, i, &made));
+        }
 done:
     return rc;
 }
@@ -91,6 +96,8 @@ int tn_base_writer_open(tarn_cx *cx, tn_base_job *job, const tn_base_place *plac
     TN_TRY(job->mark(cx, job->mark_arg, w->place.partition, w->name, place->before != NULL));
     TN_TRY(tn_store_create(cx, job->store, w->path, &w->file));
     TN_TRY(open_sink(cx, w));
+    if (place->before != NULL)
+        TN_TRY(tn_base_old_plan(cx, w));
     atomic_fetch_add(&job->files, 1);
     *out = w;
     w = NULL;
@@ -193,7 +200,7 @@ int64_t tn_base_writer_next(const tn_base_writer *w)
 uint64_t tn_base_writer_bytes(const tn_base_writer *w)
 {
     const tn_schema *schema = tn_parquet_sink_schema(w->sink);
-    uint64_t group = w->job->group_bytes != 0 ? w->job->group_bytes : GROUP_BYTES;
+    uint64_t group = w->job->group_bytes != 0 ? w->job->group_bytes : TN_BASE_GROUP_BYTES;
     uint64_t bytes = tn_parquet_sink_bytes(w->sink), keys = 0;
 
     if (w->job->meta_fields)
@@ -210,7 +217,7 @@ static bool is_full(const tn_base_writer *w, uint64_t target)
         return true;
     /* A row group has just ended, and another would hardly be begun. */
     return tn_parquet_sink_open_rows(w->sink) == 0 &&
-           bytes + (group != 0 ? group : GROUP_BYTES) / 4 >= target;
+           bytes + (group != 0 ? group : TN_BASE_GROUP_BYTES) / 4 >= target;
 }
 
 int tn_base_writer_fit(tarn_cx *cx, tn_base_writer *w, uint64_t target,

@@ -9,6 +9,9 @@
 #include "tarn/batch.h"
 #include "task/upsert.h"
 
+/* Of row groups, compressed, where nothing else is said. */
+#define TN_BASE_GROUP_BYTES (8ull << 20)
+
 /* What the files of one commit share; borrowed by each. */
 typedef struct tn_base_job {
     tn_store *store;

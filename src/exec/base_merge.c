@@ -8,7 +8,9 @@
  * I1: rows stay in their order; a changed row stands where the stored one stood.
  * I2: which row wins: by commit time the one that comes in; by event time the stored one if its
  *     ordering value is greater. A delete without ordering value wins. (format: merge modes)
- * I3: what is in memory of the file is one batch. */
+ * I3: what is in memory of the file is one batch.
+ * I4: row groups do not crumble: one that is rewritten, and is small then, goes on with a small
+ *     neighbour behind it; a small last one goes on with the rows that are new. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -262,10 +264,101 @@ done:
     return rc;
 }
 
-/* Takes over the group at hand, whatever was done of it. */
-static int pass_group(tarn_cx *cx, tn_base_writer *w)
+/* --- carrying over --- */
+
+static uint64_t group_limit(const tn_base_writer *w)
 {
-    return keep_group(cx, w);
+    return w->job->group_bytes != 0 ? w->job->group_bytes : TN_BASE_GROUP_BYTES;
+}
+
+/* I4: less than three quarters of a row group. */
+static bool is_small(const tn_base_writer *w, uint64_t bytes)
+{
+    return bytes < group_limit(w) / 4 * 3;
+}
+
+static uint64_t group_bytes(const tn_base_old *old)
+{
+    const tn_row_group_meta *group = &old->parquet.footer.groups[old->group];
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < group->column_count; i++)
+        bytes += (uint64_t)group->columns[i].compressed_bytes;
+    return bytes;
+}
+
+int tn_base_old_plan(tarn_cx *cx, tn_base_writer *w)
+{
+    tn_base_old *old = &w->old;
+    const tn_schema *schema = tn_parquet_sink_schema(w->sink);
+    const tn_node *node = &schema->nodes[schema->nodes[0].first_child];
+    int rc = TARN_OK;
+
+    TN_TRY(tn_carry_plan(cx, &old->parquet, schema, &w->arena, &old->carry, &old->carried));
+    for (size_t i = 0; i < TN_META_COUNT; i++) {
+        /* Partition paths are those that stand there. */
+        if (i == TN_META_FILE || (tn_base_is_made(w->job, (int64_t)i) && !w->job->meta_fields))
+            old->carry[node->first_leaf] =
+                (tn_carry_leaf){.from = -1, .made = tn_base_made_value(w, i)};
+        node = &schema->nodes[node->next_sibling];
+    }
+done:
+    return rc;
+}
+
+static int carry_group(tarn_cx *cx, tn_base_writer *w)
+{
+    tn_base_old *old = &w->old;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_parquet_sink_flush(cx, w->sink));
+    TN_TRY(tn_parquet_sink_carry(cx, w->sink, &old->parquet, old->bytes, old->group, old->carry));
+    w->counts.groups_carried++;
+    w->counts.bytes_carried += group_bytes(old);
+    old->at += group_rows(old);
+    old->group_first += group_rows(old);
+    old->group++;
+done:
+    return rc;
+}
+
+/* Decodes what is left of a group. A row group that is about as large as it should be stays one
+ * (I4). */
+static int take_group(tarn_cx *cx, tn_base_writer *w)
+{
+    uint64_t limit = group_limit(w);
+    int rc = TARN_OK;
+
+    TN_TRY(keep_group(cx, w));
+    tn_parquet_sink_cut_at(w->sink, limit);
+    if (!is_small(w, tn_parquet_sink_open_bytes(w->sink)))
+        TN_TRY(tn_parquet_sink_flush(cx, w->sink));
+done:
+    return rc;
+}
+
+/* Before the first rows of a group are decoded. */
+static void begin_group(tn_base_writer *w)
+{
+    uint64_t limit = group_limit(w), most = limit + limit / 2;
+
+    if (w->old.carried && group_bytes(&w->old) <= most)
+        tn_parquet_sink_cut_at(w->sink, most);
+}
+
+/* Takes over the group at hand, or what is left of it. `joins`: rows will follow it. */
+static int pass_group(tarn_cx *cx, tn_base_writer *w, bool joins)
+{
+    tn_base_old *old = &w->old;
+    uint64_t open = tn_parquet_sink_open_bytes(w->sink);
+
+    joins = joins || (open != 0 && is_small(w, open));
+    if (old->scan != NULL || !old->carried || (joins && is_small(w, group_bytes(old)))) {
+        if (old->scan == NULL)
+            begin_group(w);
+        return take_group(cx, w);
+    }
+    return carry_group(cx, w);
 }
 
 /* --- changes --- */
@@ -351,7 +444,9 @@ static int reach(tarn_cx *cx, tn_base_writer *w, int64_t position)
                 " are done; it was replaced meanwhile, or an index is wrong",
                 TN_STR_ARG(old->parquet.path), position, old->parquet.footer.rows, old->at);
     while (old->group_first + group_rows(old) <= position)
-        TN_TRY(pass_group(cx, w));
+        TN_TRY(pass_group(cx, w, false));
+    if (old->scan == NULL)
+        begin_group(w);
     while (old->held.release == NULL || old->held_first + old->held.length <= position) {
         TN_TRY(keep_held(cx, w));
         TN_TRY(next_batch(cx, w, &ended));
@@ -405,11 +500,10 @@ int tn_base_old_end(tarn_cx *cx, tn_base_writer *w, bool more)
     tn_base_old *old = &w->old;
     int rc = TARN_OK;
 
-    (void)more;
     if (old->ended)
         return TARN_OK;
     while (old->group < old->parquet.footer.group_count)
-        TN_TRY(pass_group(cx, w));
+        TN_TRY(pass_group(cx, w, more && old->group + 1 == old->parquet.footer.group_count));
     old->ended = true;
 done:
     return rc;

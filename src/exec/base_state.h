@@ -27,6 +27,8 @@ typedef struct tn_base_old {
     size_t column_count;
     struct ArrowSchema scanned; /* of these */
     tn_ordering *ordering;      /* event time alone */
+    tn_carry_leaf *carry;       /* per leaf of the new file */
+    bool carried;               /* row groups may be carried over */
     uint32_t group;             /* all before it are done */
     int64_t at;                 /* rows of the file that are done */
     int64_t group_first;        /* its first row, counted in the file */
@@ -62,6 +64,9 @@ static inline bool tn_base_is_made(const tn_base_job *job, int64_t column)
            (!job->meta_fields || column == TN_META_PARTITION || column == TN_META_FILE);
 }
 
+/* What stands in such a column. */
+tn_made tn_base_made_value(const tn_base_writer *w, size_t column);
+
 /* Rows whose commit time and sequence number are the next ones of this commit. */
 int tn_base_put_new(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows);
 /* Rows that have theirs. */
@@ -79,6 +84,8 @@ int tn_base_put_runs(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *he
                      const struct ArrowArray *incoming, const tn_base_run *runs, size_t count);
 
 int tn_base_old_open(tarn_cx *cx, tn_base_writer *w);
+/* What can be carried over; the sink is open. */
+int tn_base_old_plan(tarn_cx *cx, tn_base_writer *w);
 void tn_base_old_close(tn_base_old *old);
 int tn_base_old_change(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows,
                        const int64_t *positions, const uint8_t *deletes);

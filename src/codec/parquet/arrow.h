@@ -10,6 +10,7 @@
 
 #include "codec/parquet/chunk_made.h"
 #include "codec/parquet/file.h"
+#include "codec/parquet/file_carry.h"
 #include "codec/parquet/file_write.h"
 #include "codec/parquet/leaf.h"
 #include "tarn/batch.h"
@@ -100,6 +101,11 @@ int tn_parquet_sink_make(tarn_cx *cx, tn_parquet_sink *sink, size_t column, cons
 int tn_parquet_sink_key_value(tarn_cx *cx, tn_parquet_sink *sink, tn_str key, tn_str value);
 /* The schema that it writes; lives as long as the sink. */
 const tn_schema *tn_parquet_sink_schema(const tn_parquet_sink *sink);
+/* Row groups that are ended from now on are cut at so many bytes. */
+void tn_parquet_sink_cut_at(tn_parquet_sink *sink, uint64_t group_bytes);
+/* Appends a row group of another file (file_carry.h), no group being open. */
+int tn_parquet_sink_carry(tarn_cx *cx, tn_parquet_sink *sink, const tn_parquet *from,
+                          tn_file *bytes, size_t group, const tn_carry_leaf *leaves);
 /* Ends the row group that is open, if one is. */
 int tn_parquet_sink_flush(tarn_cx *cx, tn_parquet_sink *sink);
 /* Appends the row groups of another sink of the same schema, both flushed: the bytes are those of

@@ -6,38 +6,14 @@
  * I1: A chunk's offsets are relative to its first byte until it is written; here they become
  *     absolute.
  * I2: Indexes of a row group are all written or none of that kind: the offset index of every chunk,
- *     the column index of those that have one (readers take a missing one for "unknown").
+ *     the column index of those that have one (readers take a missing one for "unknown"). A row
+ *     group carried over from a file without them has none.
  * I3: Row groups without rows are not written; a file without any is legal. */
-#include "codec/parquet/file_write.h"
+#include "codec/parquet/file_write_state.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
-
-#define MAGIC      "PAR1"
-#define COPY_BYTES (1u << 20)
-
-/* What is kept of a chunk after its bytes are gone; `arena` owns what it points to. */
-typedef struct kept_chunk {
-    tn_arena arena;
-    bool has_column_index;
-    tn_column_index column_index;
-    tn_offset_index offset_index;
-    tn_buf bloom;
-} kept_chunk;
-
-struct tn_parquet_writer {
-    tn_arena arena;
-    tn_sink *sink;
-    const tn_schema *schema;
-    bool no_index, finished;
-    uint64_t base; /* bytes of the sink before the file */
-    tn_footer footer;
-    size_t key_value_cap;
-    tn_buf groups; /* tn_row_group_meta */
-    tn_buf kept;   /* kept_chunk, leaf_count per group */
-    tn_buf scratch;
-};
 
 /* Logical types that have a converted type beside them for old readers (LogicalTypes.md of the
  * format). Local times get the converted type as well: the format asks for it, since readers of
@@ -155,7 +131,7 @@ int tn_parquet_writer_open(tarn_cx *cx, tn_sink *sink, const tn_schema *schema,
     w->base = sink->written_bytes;
     TN_TRY(copy_schema(cx, w));
     TN_TRY(copy_options(cx, w, options));
-    TN_TRY(tn_store_write(cx, sink, MAGIC, 4));
+    TN_TRY(tn_store_write(cx, sink, TN_PARQUET_MAGIC, 4));
     *out = w;
     w = NULL;
 done:
@@ -165,11 +141,11 @@ done:
 
 void tn_parquet_writer_close(tn_parquet_writer *w)
 {
-    kept_chunk *kept;
+    tn_kept_chunk *kept;
 
     if (w == NULL)
         return;
-    kept = (kept_chunk *)(void *)w->kept.data;
+    kept = (tn_kept_chunk *)(void *)w->kept.data;
     for (size_t i = 0; i < w->kept.len / sizeof *kept; i++) {
         tn_arena_clear(&kept[i].arena);
         tn_buf_clear(&kept[i].bloom);
@@ -177,6 +153,7 @@ void tn_parquet_writer_close(tn_parquet_writer *w)
     tn_buf_clear(&w->kept);
     tn_buf_clear(&w->groups);
     tn_buf_clear(&w->scratch);
+    tn_buf_clear(&w->piece);
     tn_arena_clear(&w->arena);
     free(w);
 }
@@ -201,7 +178,7 @@ uint64_t tn_parquet_writer_bytes(const tn_parquet_writer *w)
     return w->sink->written_bytes - w->base;
 }
 
-static int write_chunk(tarn_cx *cx, tn_parquet_writer *w, tn_encoded_chunk *chunk)
+int tn_write_chunk(tarn_cx *cx, tn_parquet_writer *w, tn_encoded_chunk *chunk)
 {
     int64_t start = (int64_t)tn_parquet_writer_bytes(w);
     tn_chunk_meta *meta = &chunk->meta;
@@ -222,19 +199,35 @@ done:
     return rc;
 }
 
-static void keep_chunk(tn_parquet_writer *w, tn_encoded_chunk *chunk)
+void tn_write_keep(tn_parquet_writer *w, tn_encoded_chunk *chunk)
 {
-    kept_chunk kept = {.arena = chunk->arena,
-                       .has_column_index = chunk->has_column_index,
-                       .column_index = chunk->column_index,
-                       .offset_index = chunk->offset_index,
-                       .bloom = chunk->bloom};
+    tn_kept_chunk kept = {.arena = chunk->arena,
+                          .has_column_index = chunk->has_column_index,
+                          .has_offset_index = true,
+                          .column_index = chunk->column_index,
+                          .offset_index = chunk->offset_index,
+                          .bloom = chunk->bloom};
 
     tn_buf_add(&w->kept, &kept, sizeof kept);
     if (w->kept.failed)
         return;
     chunk->arena = (tn_arena){0};
     chunk->bloom = (tn_buf){0};
+}
+
+int tn_write_room(tarn_cx *cx, tn_parquet_writer *w, size_t count)
+{
+    int rc = TARN_OK;
+
+    if (w->groups.len / sizeof(tn_row_group_meta) + count > TN_PARQUET_ROW_GROUPS_MAX)
+        TN_FAIL(TARN_E_LIMIT, "a file may have %d row groups; use larger ones",
+                TN_PARQUET_ROW_GROUPS_MAX);
+    tn_buf_reserve(&w->groups, count * sizeof(tn_row_group_meta));
+    tn_buf_reserve(&w->kept, count * w->schema->leaf_count * sizeof(tn_kept_chunk));
+    TN_TRY(tn_buf_check(cx, &w->groups));
+    TN_TRY(tn_buf_check(cx, &w->kept));
+done:
+    return rc;
 }
 
 static int check_group(tarn_cx *cx, const tn_parquet_writer *w, const tn_encoded_chunk *chunks,
@@ -275,7 +268,7 @@ static int fill_group(tarn_cx *cx, tn_parquet_writer *w, tn_encoded_chunk *chunk
     group->ordinal = ordinal <= INT16_MAX ? (int32_t)ordinal : -1;
     group->file_offset = (int64_t)tn_parquet_writer_bytes(w);
     for (size_t i = 0; i < n; i++) {
-        TN_TRY(write_chunk(cx, w, &chunks[i]));
+        TN_TRY(tn_write_chunk(cx, w, &chunks[i]));
         group->columns[i] = chunks[i].meta;
         group->total_bytes += chunks[i].meta.uncompressed_bytes;
         group->compressed_bytes += chunks[i].meta.compressed_bytes;
@@ -293,106 +286,16 @@ int tn_parquet_writer_row_group(tarn_cx *cx, tn_parquet_writer *w, tn_encoded_ch
     int rc = TARN_OK;
 
     TN_TRY(check_group(cx, w, chunks, rows));
-    if (w->groups.len / sizeof group >= TN_PARQUET_ROW_GROUPS_MAX)
-        TN_FAIL(TARN_E_LIMIT, "a file may have %d row groups; use larger ones",
-                TN_PARQUET_ROW_GROUPS_MAX);
+    TN_TRY(tn_write_room(cx, w, 1));
     if (rows > 0) {
         TN_TRY(fill_group(cx, w, chunks, rows, sorting, sorting_count, &group));
         tn_buf_add(&w->groups, &group, sizeof group);
-        tn_buf_reserve(&w->kept, n * sizeof(kept_chunk));
-        TN_TRY(tn_buf_check(cx, &w->groups));
-        TN_TRY(tn_buf_check(cx, &w->kept));
         for (size_t i = 0; i < n; i++)
-            keep_chunk(w, &chunks[i]);
+            tn_write_keep(w, &chunks[i]);
         w->footer.rows += rows;
     }
     for (size_t i = 0; i < n; i++)
         tn_encoded_chunk_clear(&chunks[i]);
-done:
-    return rc;
-}
-
-/* Copies the bytes of a file from `from` on to the end of the sink. */
-static int copy_bytes(tarn_cx *cx, tn_parquet_writer *w, tn_file *file, uint64_t from, uint64_t len)
-{
-    tn_buf piece = {0};
-    int rc = TARN_OK;
-
-    if (tn_buf_extend(&piece, COPY_BYTES) == NULL)
-        TN_TRY(tn_fail_memory(cx));
-    while (len > 0) {
-        size_t n = len < COPY_BYTES ? (size_t)len : COPY_BYTES;
-
-        TN_TRY(tn_cx_check(cx));
-        TN_TRY(tn_store_read(cx, file, from, piece.data, n));
-        TN_TRY(tn_store_write(cx, w->sink, piece.data, n));
-        from += n;
-        len -= n;
-    }
-done:
-    tn_buf_clear(&piece);
-    return rc;
-}
-
-/* A row group of another file whose bytes have moved by `shift`. */
-static int move_group(tarn_cx *cx, tn_parquet_writer *w, const tn_row_group_meta *from,
-                      kept_chunk *kept, int64_t shift, size_t ordinal, tn_row_group_meta *out)
-{
-    tn_row_group_meta group = *from;
-
-    group.columns = tn_arena_array(cx, &w->arena, from->column_count, sizeof *group.columns);
-    group.sorting = tn_arena_array(cx, &w->arena, from->sorting_count + 1, sizeof *group.sorting);
-    if (group.columns == NULL || group.sorting == NULL)
-        return TARN_E_NOMEM;
-    for (size_t i = 0; i < from->sorting_count; i++)
-        group.sorting[i] = from->sorting[i];
-    group.ordinal = ordinal <= INT16_MAX ? (int32_t)ordinal : -1;
-    group.file_offset += shift;
-    for (size_t i = 0; i < from->column_count; i++) {
-        tn_chunk_meta *meta = &group.columns[i];
-
-        *meta = from->columns[i];
-        meta->data_page_offset += shift;
-        if (meta->has_dictionary_page_offset)
-            meta->dictionary_page_offset += shift;
-        for (size_t k = 0; k < kept[i].offset_index.pages; k++)
-            kept[i].offset_index.locations[k].offset += shift;
-    }
-    *out = group;
-    return TARN_OK;
-}
-
-int tn_parquet_writer_append(tarn_cx *cx, tn_parquet_writer *w, tn_parquet_writer *from,
-                             tn_file *file)
-{
-    const uint64_t head = sizeof MAGIC - 1;
-    tn_row_group_meta *groups = (tn_row_group_meta *)(void *)from->groups.data;
-    kept_chunk *kept = (kept_chunk *)(void *)from->kept.data;
-    size_t count = from->groups.len / sizeof *groups, n = w->schema->leaf_count;
-    size_t before = w->groups.len / sizeof *groups;
-    int64_t shift = (int64_t)tn_parquet_writer_bytes(w) - (int64_t)head;
-    int rc = TARN_OK;
-
-    assert(n == from->schema->leaf_count && !w->finished && !from->finished);
-    if (before + count > TN_PARQUET_ROW_GROUPS_MAX)
-        TN_FAIL(TARN_E_LIMIT, "a file may have %d row groups; use larger ones",
-                TN_PARQUET_ROW_GROUPS_MAX);
-    tn_buf_reserve(&w->groups, count * sizeof *groups);
-    tn_buf_reserve(&w->kept, from->kept.len);
-    TN_TRY(tn_buf_check(cx, &w->groups));
-    TN_TRY(tn_buf_check(cx, &w->kept));
-    TN_TRY(copy_bytes(cx, w, file, from->base + head, tn_parquet_writer_bytes(from) - head));
-    for (size_t i = 0; i < count; i++) {
-        tn_row_group_meta moved;
-
-        TN_TRY(move_group(cx, w, &groups[i], &kept[i * n], shift, before + i, &moved));
-        tn_buf_add(&w->groups, &moved, sizeof moved);
-    }
-    /* What the metadata points to goes along, and is `from`'s no more. */
-    tn_buf_add(&w->kept, from->kept.data, from->kept.len);
-    tn_buf_reset(&from->kept);
-    tn_buf_reset(&from->groups);
-    w->footer.rows += from->footer.rows;
 done:
     return rc;
 }
@@ -421,9 +324,21 @@ static tn_chunk_meta *meta_of(tn_parquet_writer *w, size_t i)
     return &groups[i / n].columns[i % n];
 }
 
+/* I2: whether all chunks of the group that chunk i is of have an offset index. */
+static bool group_indexed(const tn_parquet_writer *w, size_t i)
+{
+    const tn_kept_chunk *kept = (const tn_kept_chunk *)(const void *)w->kept.data;
+    size_t n = w->schema->leaf_count, first = i - i % n;
+    bool all = true;
+
+    for (size_t k = first; k < first + n; k++)
+        all = all && kept[k].has_offset_index;
+    return all;
+}
+
 static int write_indexes(tarn_cx *cx, tn_parquet_writer *w)
 {
-    kept_chunk *kept = (kept_chunk *)(void *)w->kept.data;
+    tn_kept_chunk *kept = (tn_kept_chunk *)(void *)w->kept.data;
     size_t n = w->kept.len / sizeof *kept;
     int rc = TARN_OK;
 
@@ -432,7 +347,7 @@ static int write_indexes(tarn_cx *cx, tn_parquet_writer *w)
     for (size_t i = 0; i < n; i++) {
         tn_chunk_meta *meta = meta_of(w, i);
 
-        if (!kept[i].has_column_index)
+        if (!kept[i].has_column_index || !group_indexed(w, i))
             continue;
         tn_column_index_encode(&w->scratch, &kept[i].column_index);
         TN_TRY(put_scratch(cx, w, &meta->column_index_offset, &meta->column_index_bytes));
@@ -440,6 +355,8 @@ static int write_indexes(tarn_cx *cx, tn_parquet_writer *w)
     for (size_t i = 0; i < n; i++) {
         tn_chunk_meta *meta = meta_of(w, i);
 
+        if (!group_indexed(w, i))
+            continue;
         tn_offset_index_encode(&w->scratch, &kept[i].offset_index);
         TN_TRY(put_scratch(cx, w, &meta->offset_index_offset, &meta->offset_index_bytes));
     }
@@ -449,7 +366,7 @@ done:
 
 static int write_filters(tarn_cx *cx, tn_parquet_writer *w)
 {
-    kept_chunk *kept = (kept_chunk *)(void *)w->kept.data;
+    tn_kept_chunk *kept = (tn_kept_chunk *)(void *)w->kept.data;
     int rc = TARN_OK;
 
     for (size_t i = 0; i < w->kept.len / sizeof *kept; i++) {
@@ -487,7 +404,7 @@ int tn_parquet_writer_finish(tarn_cx *cx, tn_parquet_writer *w)
                 w->scratch.len, TN_PARQUET_FOOTER_BYTES_MAX);
     bytes = (int32_t)w->scratch.len;
     tn_buf_u32le(&w->scratch, (uint32_t)bytes);
-    tn_buf_add(&w->scratch, MAGIC, 4);
+    tn_buf_add(&w->scratch, TN_PARQUET_MAGIC, 4);
     TN_TRY(put_scratch(cx, w, &offset, &bytes));
     w->finished = true;
 done:

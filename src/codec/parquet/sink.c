@@ -337,6 +337,24 @@ const tn_schema *tn_parquet_sink_schema(const tn_parquet_sink *sink)
     return &sink->schema;
 }
 
+void tn_parquet_sink_cut_at(tn_parquet_sink *sink, uint64_t group_bytes)
+{
+    sink->options.group_bytes = group_bytes;
+}
+
+int tn_parquet_sink_carry(tarn_cx *cx, tn_parquet_sink *sink, const tn_parquet *from,
+                          tn_file *bytes, size_t group, const tn_carry_leaf *leaves)
+{
+    int rc = TARN_OK;
+
+    assert(!sink->group_open);
+    TN_TRY(tn_parquet_writer_carry(cx, sink->writer, from, bytes, group, leaves,
+                                   &sink->options.chunk));
+    sink->rows += from->footer.groups[group].rows;
+done:
+    return rc;
+}
+
 int64_t tn_parquet_sink_open_rows(const tn_parquet_sink *sink)
 {
     return sink->group_rows;
