@@ -12,6 +12,7 @@
 #include "read.h"
 #include "split.h"
 #include "status.h"
+#include "table.h"
 #include "task.h"
 #include "write.h"
 

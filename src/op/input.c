@@ -13,7 +13,9 @@
 #include "op/input.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "batch/predicate.h"
 #include "batch/stream.h"
@@ -130,6 +132,35 @@ static bool samples_text(const input *in)
     return in->options.text.schema == NULL || in->options.text.schema_open;
 }
 
+static int tell_schema(tarn_cx *cx, const input *in, const struct ArrowSchema *schema)
+{
+    return in->options.on_schema != NULL
+               ? in->options.on_schema(cx, in->options.on_schema_arg, schema)
+               : TARN_OK;
+}
+
+/* Nanoseconds that a sample shows become microseconds: values that have more are bad ones. */
+static int coarsen(tarn_cx *cx, struct ArrowSchema *schema)
+{
+    int rc = TARN_OK;
+
+    for (int64_t i = 0; i < schema->n_children; i++) {
+        struct ArrowSchema *column = schema->children[i], made = {0};
+        char format[64];
+
+        TN_TRY(coarsen(cx, column));
+        if (strncmp(column->format, "tsn:", 4) != 0 || strlen(column->format) >= sizeof format)
+            continue;
+        snprintf(format, sizeof format, "tsu:%s", column->format + 4);
+        TN_TRY(tn_field_init(cx, &made, format, tn_str_of(column->name), tn_field_nullable(column),
+                             0));
+        tn_field_release(column);
+        tn_field_move(&made, column);
+    }
+done:
+    return rc;
+}
+
 /* Joins the schema of one file to what is known: firm types of Parquet, loose ones of samples. */
 static int add_schema(tarn_cx *cx, input *in, size_t i, tn_input_joined *joined)
 {
@@ -144,9 +175,13 @@ static int add_schema(tarn_cx *cx, input *in, size_t i, tn_input_joined *joined)
     if (file->format == TN_INPUT_PARQUET && file->path.ptr != NULL) {
         TN_TRY(parquet_schema(cx, in, file, &schema));
         TN_TRY(tn_input_join_firm(cx, joined, &schema, name_of(file)));
+        TN_TRY(tell_schema(cx, in, &schema));
     } else if (samples_text(in)) {
         TN_TRY(text_schema(cx, in, file, &schema, &rows));
         in->text_options.inferred_rows += rows;
+        TN_TRY(tell_schema(cx, in, &schema));
+        if (in->options.micros)
+            TN_TRY(coarsen(cx, &schema));
         TN_TRY(tn_input_join_sample(cx, joined, &schema));
     } else {
         joined->has_text = true;

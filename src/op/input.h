@@ -17,6 +17,11 @@ typedef struct tn_input_options {
     const char *const *columns; /* as of `read`; NULL: all */
     size_t column_count;
     bool int96_micros, int96_utc;
+    /* Called for each input whose columns are looked at (Parquet, samples of text): its own, before
+     * what the filter and the columns wanted leave of them. NULL: not. */
+    int (*on_schema)(tarn_cx *cx, void *arg, const struct ArrowSchema *schema);
+    void *on_schema_arg;
+    bool micros; /* times that samples show have no finer unit than microseconds */
 } tn_input_options;
 
 /* Opens them and unifies their schemas (batch/unify.h): the stream's schema holds all columns, and

@@ -313,69 +313,6 @@ done:
     return rc;
 }
 
-/* The columns of text inputs: as given, else as the directory has them. Where all inputs are
- * Parquet, these have their own, and are fitted later. */
-static int text_schema(tarn_cx *cx, tn_write *w, const tn_input_options *inputs,
-                       struct ArrowSchema *given, tn_text_read_options *text)
-{
-    bool any_text = false;
-    int rc = TARN_OK;
-
-    if (w->options->schema != NULL) {
-        TN_TRY(tn_write_schema_of(cx, w->options->schema, given));
-        text->schema = given;
-        goto done;
-    }
-    if (w->dir.has_schema)
-        TN_TRY(tn_write_input_text(cx, inputs, &any_text));
-    if (any_text) {
-        if (w->options->no_header)
-            TN_FAIL(TARN_E_INVALID,
-                    "no header: which columns of %.*s the input has cannot be known; give them, "
-                    "in their order, with --schema",
-                    TN_STR_ARG(w->root));
-        text->schema = &w->dir.schema;
-        text->schema_open = true;
-    }
-done:
-    return rc;
-}
-
-static int input_options(tarn_cx *cx, tn_write *w, const char *const *inputs, size_t count,
-                         struct ArrowSchema *given, tn_input_options *out)
-{
-    static const enum tn_input_format formats[] = {TN_INPUT_AUTO, TN_INPUT_PARQUET, TN_INPUT_CSV,
-                                                   TN_INPUT_NDJSON};
-    const tarn_write_options *o = w->options;
-    tn_input_options made = {.paths = inputs,
-                             .path_count = count,
-                             .where = o->where,
-                             .columns = o->columns,
-                             .column_count = o->column_count,
-                             .int96_micros = true,
-                             .int96_utc = true};
-    int rc = TARN_OK;
-
-    if ((unsigned)o->format > TARN_WRITE_NDJSON)
-        TN_FAIL(TARN_E_INVALID, "format: %d is none", (int)o->format);
-    made.format = formats[o->format];
-    made.text.delimiter = o->delimiter;
-    made.text.no_header = o->no_header;
-    made.text.null = tn_str_of(o->null_text);
-    made.text.sample_bytes = o->sample_bytes;
-    made.text.warn = o->warn;
-    made.text.warn_arg = o->arg;
-    TN_TRY(text_schema(cx, w, &made, given, &made.text));
-    if (o->reject != NULL) {
-        TN_TRY(tn_write_reject_open(cx, o->reject, w->root, o->dry_run, &w->reject));
-        made.text.reject = tn_write_reject_add;
-        made.text.reject_arg = &w->reject;
-    }
-    *out = made;
-done:
-    return rc;
-}
-
 int tarn_write(tarn_cx *cx, const char *dir, const char *const *inputs, size_t input_count,
                const tarn_write_options *options, tarn_write_report **report)
 {
@@ -393,7 +330,8 @@ int tarn_write(tarn_cx *cx, const char *dir, const char *const *inputs, size_t i
     TN_TRY(tn_store_locate(cx, tn_str_of(dir), &w.arena, &w.store, &w.root));
     TN_TRY(begin(cx, &w));
     TN_TRY(tn_write_input_check(cx, w.root, inputs, input_count, w.options, &w.itself));
-    TN_TRY(input_options(cx, &w, inputs, input_count, &given, &input));
+    TN_TRY(tn_write_input_options(cx, w.options, w.dir.has_schema ? &w.dir.schema : NULL, w.root,
+                                  inputs, input_count, &given, &w.reject, &input));
     TN_TRY(tn_input_open(cx, &input, &rows));
     TN_TRY(finish(cx, &w, &rows, started_ms));
     *report = &w.log->report;

@@ -109,18 +109,17 @@ static const char *single_error(struct ArrowArrayStream *self)
     return NULL;
 }
 
-/* How large the first rows are as a file: a measure for the rest. */
-static int measure(tarn_cx *cx, counting *c, const tn_write *w, const struct ArrowArray *batch)
+int tn_write_measure(tarn_cx *cx, const struct ArrowSchema *schema, const struct ArrowArray *batch,
+                     const char *codec, uint64_t *bytes)
 {
-    single one = {cx, &w->fit.to, batch};
+    single one = {cx, schema, batch};
     struct ArrowArrayStream stream = {single_schema, single_next, single_error, NULL, &one};
-    const char *codec = w->options->codec;
     tn_sink *sink = NULL;
     int rc = TARN_OK;
 
     if (codec != NULL && strcmp(codec, "brotli") == 0)
         codec = NULL; /* it packs about as zstd does */
-    TN_TRY(tn_sink_call_open(cx, count_bytes, &c->sample_file_bytes, &sink));
+    TN_TRY(tn_sink_call_open(cx, count_bytes, bytes, &sink));
     TN_TRY(tn_exec_print_parquet(cx, &stream, sink, tn_str_of(codec), NULL));
 done:
     tn_sink_call_close(sink);
@@ -136,7 +135,7 @@ static int count_batch(tarn_cx *cx, counting *c, tn_write *w, struct ArrowArray 
     int rc = TARN_OK;
 
     if (first)
-        TN_TRY(measure(cx, c, w, batch));
+        TN_TRY(tn_write_measure(cx, &w->fit.to, batch, w->options->codec, &c->sample_file_bytes));
     TN_TRY(tn_route_open(cx, w->store, &w->plan, &w->fit.to, &route));
     TN_TRY(tn_route_add(cx, route, batch));
     TN_TRY(tn_route_end(cx, route, &buckets, &count));

@@ -153,3 +153,68 @@ done:
     tn_input_files_clear(&files);
     return rc;
 }
+
+/* The columns of text inputs: as given, else as those that are there already. Where all inputs are
+ * Parquet, these have their own, and are fitted later. */
+static int text_schema(tarn_cx *cx, const tarn_write_options *o, const struct ArrowSchema *there,
+                       tn_str root, const tn_input_options *inputs, struct ArrowSchema *given,
+                       tn_text_read_options *text)
+{
+    bool any_text = false;
+    int rc = TARN_OK;
+
+    if (o->schema != NULL) {
+        TN_TRY(tn_write_schema_of(cx, o->schema, given));
+        text->schema = given;
+        goto done;
+    }
+    if (there != NULL)
+        TN_TRY(tn_write_input_text(cx, inputs, &any_text));
+    if (any_text) {
+        if (o->no_header)
+            TN_FAIL(TARN_E_INVALID,
+                    "no header: which columns of %.*s the input has cannot be known; give them, "
+                    "in their order, with --schema",
+                    TN_STR_ARG(root));
+        text->schema = there;
+        text->schema_open = true;
+    }
+done:
+    return rc;
+}
+
+int tn_write_input_options(tarn_cx *cx, const tarn_write_options *o,
+                           const struct ArrowSchema *there, tn_str root, const char *const *inputs,
+                           size_t count, struct ArrowSchema *given, tn_write_reject *reject,
+                           tn_input_options *out)
+{
+    static const enum tn_input_format formats[] = {TN_INPUT_AUTO, TN_INPUT_PARQUET, TN_INPUT_CSV,
+                                                   TN_INPUT_NDJSON};
+    tn_input_options made = {.paths = inputs,
+                             .path_count = count,
+                             .where = o->where,
+                             .columns = o->columns,
+                             .column_count = o->column_count,
+                             .int96_micros = true,
+                             .int96_utc = true};
+    int rc = TARN_OK;
+
+    if ((unsigned)o->format > TARN_WRITE_NDJSON)
+        TN_FAIL(TARN_E_INVALID, "format: %d is none", (int)o->format);
+    made.format = formats[o->format];
+    made.text.delimiter = o->delimiter;
+    made.text.no_header = o->no_header;
+    made.text.null = tn_str_of(o->null_text);
+    made.text.sample_bytes = o->sample_bytes;
+    made.text.warn = o->warn;
+    made.text.warn_arg = o->arg;
+    TN_TRY(text_schema(cx, o, there, root, &made, given, &made.text));
+    if (o->reject != NULL) {
+        TN_TRY(tn_write_reject_open(cx, o->reject, root, o->dry_run, reject));
+        made.text.reject = tn_write_reject_add;
+        made.text.reject_arg = reject;
+    }
+    *out = made;
+done:
+    return rc;
+}

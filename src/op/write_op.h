@@ -49,6 +49,14 @@ int tn_write_input_check(tarn_cx *cx, tn_str root, const char *const *inputs, si
 /* Whether any of the inputs is, or may be, text. */
 int tn_write_input_text(tarn_cx *cx, const tn_input_options *options, bool *text);
 
+/* What inputs are read with. `there`: columns that rows go into; NULL: none yet. *given, when it is
+ * filled, and *reject are the caller's. */
+struct tn_write_reject;
+int tn_write_input_options(tarn_cx *cx, const tarn_write_options *options,
+                           const struct ArrowSchema *there, tn_str root, const char *const *inputs,
+                           size_t count, struct ArrowSchema *given, struct tn_write_reject *reject,
+                           tn_input_options *out);
+
 /* write_fit.c: rows of an input as rows of the directory. */
 typedef struct tn_write_fit {
     struct ArrowSchema from; /* of the input */
@@ -148,6 +156,9 @@ int tn_write_files_make(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows,
                         tn_write_file **files, size_t *count);
 /* write_count.c: all rows counted into the log, as files that they would fill; makes nothing. */
 int tn_write_count(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows);
+/* How large a batch is as a file, a measure for other rows: added to *bytes. */
+int tn_write_measure(tarn_cx *cx, const struct ArrowSchema *schema, const struct ArrowArray *batch,
+                     const char *codec, uint64_t *bytes);
 /* write_merge.c: merges the partitions that the log has; whatever fails is a note. */
 int tn_write_merge(tarn_cx *cx, tn_write *w);
 

@@ -1,0 +1,244 @@
+/* Rows of an input as rows of a Hudi table.
+ * I1: columns are matched by name, exactly or else without regard to case where that is unique; the
+ *     table's spelling stays. I2: the table's columns only grow, by what tn_hudi_schema_evolve
+ *     allows. I3: meta columns of an input are left out: they are made anew. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/gather.h"
+#include "batch/narrow.h"
+#include "op/hudi_op.h"
+#include "table/hudi_stored.h"
+
+#define MISSING_NAMED_MAX 8
+
+void tn_hudi_fit_clear(tn_hudi_fit *fit)
+{
+    tn_field_release(&fit->from);
+    tn_field_release(&fit->plain);
+    tn_field_release(&fit->to);
+    free(fit->source);
+    tn_buf_clear(&fit->missing);
+    *fit = (tn_hudi_fit){0};
+}
+
+static bool is_meta(const char *name)
+{
+    for (size_t i = 0; i < 5; i++)
+        if (strcmp(name, tn_hudi_meta_names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_wanted(const tn_hudi_fit_options *options, const char *name)
+{
+    for (size_t i = 0; i < options->wanted_count; i++)
+        if (tn_str_is(options->wanted[i], name))
+            return true;
+    return false;
+}
+
+/* Whether the inputs themselves had the column. */
+static bool was_seen(const tn_hudi_fit_options *options, const char *name)
+{
+    return options->seen == NULL || tn_map_find(options->seen, tn_str_of(name)) != NULL;
+}
+
+/* Columns of `from` that count, with the names of `options->table`, as a schema of their own.
+ * *source[i] is the child of `from`. */
+static int choose(tarn_cx *cx, const struct ArrowSchema *plain, const tn_hudi_fit_options *options,
+                  struct ArrowSchema *out, int64_t *source)
+{
+    const struct ArrowSchema *table = options->table;
+    struct ArrowSchema made = {0};
+    int64_t n = 0;
+    int rc = TARN_OK;
+
+    for (int64_t i = 0; i < plain->n_children; i++) {
+        const struct ArrowSchema *column = plain->children[i];
+        int64_t at = table != NULL ? tn_unify_match(plain, i, table) : -1;
+        const char *name = at >= 0 ? table->children[at]->name : column->name;
+
+        if (!is_meta(column->name) && (!options->deletes || is_wanted(options, name)))
+            source[n++] = i;
+    }
+    TN_TRY(tn_field_init(cx, &made, "+s", TN_STR(""), false, (size_t)n));
+    for (int64_t k = 0; k < n; k++) {
+        const struct ArrowSchema *column = plain->children[source[k]];
+        int64_t at = table != NULL ? tn_unify_match(plain, source[k], table) : -1;
+        const char *name = at >= 0 ? table->children[at]->name : column->name;
+        struct ArrowSchema *to = made.children[k];
+
+        TN_TRY(tn_field_init(cx, to, column->format, tn_str_of(name), tn_field_nullable(column),
+                             (size_t)column->n_children));
+        for (int64_t c = 0; c < column->n_children; c++)
+            TN_TRY(tn_field_copy(cx, column->children[c], to->children[c]));
+    }
+    tn_field_move(&made, out);
+done:
+    tn_field_release(&made);
+    return rc;
+}
+
+/* Two columns of one name, or none at all, make no table. */
+static int check_names(tarn_cx *cx, const struct ArrowSchema *chosen)
+{
+    tn_map names = {0};
+    int rc = TARN_OK;
+
+    if (chosen->n_children == 0)
+        TN_FAIL(TARN_E_INVALID, "the rows have no columns that count");
+    for (int64_t i = 0; i < chosen->n_children; i++) {
+        bool added;
+
+        if (tn_map_add(cx, &names, tn_str_of(chosen->children[i]->name), &added) == NULL)
+            TN_TRY(TARN_E_NOMEM);
+        if (!added)
+            TN_FAIL(TARN_E_INVALID,
+                    "the rows have two columns \"%s\"; name each once, with --columns for example",
+                    chosen->children[i]->name);
+    }
+done:
+    tn_map_clear(&names);
+    return rc;
+}
+
+/* Columns of the table that the input does not have, for people. */
+static void note_missing(tn_hudi_fit *fit, const struct ArrowSchema *chosen,
+                         const tn_hudi_fit_options *options)
+{
+    size_t count = 0;
+
+    if (options->table == NULL || options->deletes)
+        return;
+    for (int64_t i = 0; i < options->table->n_children; i++) {
+        const char *name = options->table->children[i]->name;
+
+        if (tn_unify_match(options->table, i, chosen) >= 0 && was_seen(options, name))
+            continue;
+        if (count++ < MISSING_NAMED_MAX) {
+            tn_buf_text(&fit->missing, count > 1 ? ", " : "");
+            tn_buf_text(&fit->missing, name);
+        }
+    }
+    if (count > MISSING_NAMED_MAX)
+        tn_buf_print(&fit->missing, " and %zu more", count - MISSING_NAMED_MAX);
+    fit->partial = count != 0;
+}
+
+/* What the table has once these rows are in it. */
+static int decide(tarn_cx *cx, tn_hudi_fit *fit, const struct ArrowSchema *chosen,
+                  const tn_hudi_fit_options *options)
+{
+    struct ArrowSchema stored = {0};
+    int rc = TARN_OK;
+
+    if (options->deletes) {
+        /* What a delete lacks is never written, so a column without nulls may lack it. */
+        TN_TRY(tn_field_copy(cx, options->table, &fit->to));
+        goto done;
+    }
+    TN_TRY(tn_hudi_stored_schema(cx, chosen, &stored));
+    if (options->table != NULL) {
+        TN_TRY(tn_hudi_schema_evolve(cx, options->table, &stored, &fit->changed, &fit->to));
+    } else {
+        tn_field_move(&stored, &fit->to);
+        fit->changed = true;
+    }
+done:
+    tn_field_release(&stored);
+    return rc;
+}
+
+int tn_hudi_fit_open(tarn_cx *cx, const struct ArrowSchema *from,
+                     const tn_hudi_fit_options *options, tn_hudi_fit *out)
+{
+    tn_hudi_fit fit = {0};
+    struct ArrowSchema chosen = {0};
+    int64_t *source = tn_calloc(cx, (size_t)from->n_children + 1, sizeof *source);
+    bool had;
+    int rc = TARN_OK;
+
+    if (source == NULL)
+        return TARN_E_NOMEM;
+    TN_TRY(tn_field_copy(cx, from, &fit.from));
+    TN_TRY(tn_gather_plain(cx, from, &fit.plain, &had));
+    TN_TRY(choose(cx, &fit.plain, options, &chosen, source));
+    TN_TRY(check_names(cx, &chosen));
+    TN_TRY(decide(cx, &fit, &chosen, options));
+    note_missing(&fit, &chosen, options);
+    TN_TRY(tn_buf_check(cx, &fit.missing));
+    fit.source = tn_calloc(cx, (size_t)fit.to.n_children + 1, sizeof *fit.source);
+    if (fit.source == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    for (int64_t i = 0; i < fit.to.n_children; i++) {
+        int64_t at = tn_unify_match(&fit.to, i, &chosen);
+
+        fit.source[i] = at >= 0 ? source[at] : -1;
+    }
+    *out = fit;
+    fit = (tn_hudi_fit){0};
+done:
+    tn_field_release(&chosen);
+    free(source);
+    tn_hudi_fit_clear(&fit);
+    return rc;
+}
+
+/* Rows that begin elsewhere than at 0 are made anew: what follows counts from 0. */
+static int at_zero(tarn_cx *cx, const tn_hudi_fit *fit, struct ArrowArray *batch)
+{
+    tn_gather_part part = {.array = batch, .first = batch->offset, .count = batch->length};
+    struct ArrowArray made = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_unify_cast(cx, &fit->from, &fit->plain, batch));
+    TN_TRY(tn_gather(cx, &fit->plain, &part, 1, &made));
+    tn_array_release(batch);
+    tn_array_move(&made, batch);
+done:
+    tn_array_release(&made);
+    return rc;
+}
+
+/* A column may be longer than its batch. */
+static void cut(int64_t rows, struct ArrowArray *column)
+{
+    if (column->length <= rows)
+        return;
+    column->length = rows;
+    if (column->null_count > 0)
+        column->null_count = -1;
+}
+
+int tn_hudi_fit_batch(tarn_cx *cx, tn_hudi_fit *fit, struct ArrowArray *batch)
+{
+    const struct ArrowSchema *from = &fit->from;
+    struct ArrowArray made = {0};
+    int64_t rows = batch->length;
+    int rc = TARN_OK;
+
+    if (batch->offset != 0) {
+        TN_TRY(at_zero(cx, fit, batch));
+        from = &fit->plain;
+    }
+    TN_TRY(tn_array_init(cx, &made, rows, 1, (size_t)fit->to.n_children));
+    for (int64_t i = 0; i < fit->to.n_children; i++) {
+        const struct ArrowSchema *to = fit->to.children[i];
+        int64_t at = fit->source[i];
+
+        if (at < 0) {
+            TN_TRY(tn_rows_nulls(cx, to, rows, made.children[i]));
+            continue;
+        }
+        cut(rows, batch->children[at]);
+        TN_TRY(tn_narrow_cast(cx, from->children[at], to, fit->rows, batch->children[at]));
+        tn_array_move(batch->children[at], made.children[i]);
+    }
+    fit->rows += rows;
+    tn_array_release(batch);
+    tn_array_move(&made, batch);
+done:
+    tn_array_release(&made);
+    return rc;
+}

@@ -1,0 +1,119 @@
+/* Rollback: one instant of a Hudi table undone. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "op/hudi_op.h"
+
+typedef struct rolled {
+    tarn_rollback_report report; /* first: the public handle points here */
+    tn_arena arena;
+} rolled;
+
+void tarn_rollback_report_close(tarn_rollback_report *report)
+{
+    rolled *log = (rolled *)report;
+
+    if (log == NULL)
+        return;
+    tn_arena_clear(&log->arena);
+    free(log);
+}
+
+static int keep(tarn_cx *cx, rolled *log, tn_str text, const char **out)
+{
+    int rc = tn_arena_keep(cx, &log->arena, &text);
+
+    if (rc == TARN_OK)
+        *out = text.ptr;
+    return rc;
+}
+
+/* What is there under the time, without a lock. */
+static int look(tarn_cx *cx, tn_store *store, tn_str root, tn_str time, rolled *log)
+{
+    const tn_instant *found = NULL;
+    tn_hudi_config config;
+    tn_timeline timeline;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_hudi_config_load(cx, store, root, &log->arena, &config));
+    TN_TRY(tn_hudi_table_check(cx, root, &config, false));
+    TN_TRY(tn_timeline_load(cx, store, root, &config, &log->arena, &timeline));
+    for (size_t i = 0; i < timeline.count && found == NULL; i++)
+        if (tn_str_equal(timeline.instants[i].time, time) &&
+            timeline.instants[i].action <= TN_ACTION_REPLACE)
+            found = &timeline.instants[i];
+    if (found == NULL)
+        TN_FAIL(TARN_E_NOTFOUND, "%.*s: there is no write with the instant %.*s", TN_STR_ARG(root),
+                TN_STR_ARG(time));
+    TN_TRY(keep(cx, log, found->time, &log->report.instant));
+    TN_TRY(keep(cx, log, found->word, &log->report.action));
+    log->report.was_completed = found->state == TN_STATE_COMPLETED;
+done:
+    return rc;
+}
+
+static int undo(tarn_cx *cx, tn_store *store, tn_str root, tn_str time,
+                const tarn_rollback_options *options, rolled *log)
+{
+    tn_hudi_commit_options commit = {.drop_metadata_table = options->drop_metadata_table,
+                                     .warn = options->warn,
+                                     .warn_arg = options->arg};
+    tn_hudi_rolled out = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_hudi_rollback(cx, store, root, time, &commit, &log->arena, &out));
+    log->report.files_deleted = out.files_deleted;
+    log->report.was_completed = out.was_completed;
+    TN_TRY(keep(cx, log, out.instant, &log->report.instant));
+    TN_TRY(keep(cx, log, out.action, &log->report.action));
+    TN_TRY(keep(cx, log, out.rollback, &log->report.rollback));
+done:
+    return rc;
+}
+
+int tn_hudi_rollback_at(tarn_cx *cx, tn_store *store, tn_str root, const char *instant,
+                        const tarn_rollback_options *options, tarn_rollback_report **report)
+{
+    static const tarn_rollback_options plain = {0};
+    rolled *log = tn_calloc(cx, 1, sizeof *log);
+    tn_str time = tn_str_of(instant);
+    int rc = TARN_OK;
+
+    assert(report != NULL);
+    if (log == NULL)
+        return TARN_E_NOMEM;
+    if (options == NULL)
+        options = &plain;
+    TN_TRY(keep(cx, log, root, &log->report.root));
+    log->report.root_len = root.len;
+    log->report.dry_run = options->dry_run;
+    if (time.len == 0)
+        TN_FAIL(TARN_E_INVALID, "%.*s: which instant is to be rolled back? (see `tarn timeline`)",
+                TN_STR_ARG(root));
+    TN_TRY(look(cx, store, root, time, log));
+    if (!options->dry_run)
+        TN_TRY(undo(cx, store, root, time, options, log));
+    *report = &log->report;
+    log = NULL;
+done:
+    tarn_rollback_report_close(log != NULL ? &log->report : NULL);
+    return rc;
+}
+
+int tarn_table_rollback(tarn_cx *cx, const char *path, const char *instant,
+                        const tarn_rollback_options *options, tarn_rollback_report **report)
+{
+    tn_arena arena = {0};
+    tn_store *store = NULL;
+    tn_str root;
+    int rc = TARN_OK;
+
+    assert(path != NULL);
+    TN_TRY(tn_store_locate(cx, tn_str_of(path), &arena, &store, &root));
+    TN_TRY(tn_hudi_rollback_at(cx, store, root, instant, options, report));
+done:
+    tn_store_close(store);
+    tn_arena_clear(&arena);
+    return rc;
+}

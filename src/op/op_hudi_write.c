@@ -1,0 +1,367 @@
+/* Write: rows of inputs into a Hudi table, one commit in one call.
+ *
+ *   options -> table: checked, locked, failed writes rolled back -> input -> columns, keys
+ *           -> [a missing table is made]
+ *           -> rows: gathered -> deduplicated -> found by the index -> planned -> begun -> files
+ *              or straight from the input, where nothing has to be known of them
+ *           -> commit
+ *
+ * I1: before the commit nothing is visible, and what was made goes when anything fails.
+ * I2: a missing table is made when the first rows have been seen to fit it.
+ * I3: a dry run changes nothing, and its plan is that of the real run. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/stream.h"
+#include "op/hudi_op.h"
+#include "table/hudi_stored.h"
+
+static void clear(tarn_cx *cx, tn_hudi_write *w, bool failed)
+{
+    tn_incoming_close(cx, w->in);
+    tn_hudi_commit_close(cx, w->commit);
+    tn_array_release(&w->first);
+    tn_record_key_close(w->key);
+    tn_hudi_fit_clear(&w->fit);
+    tn_field_release(&w->full);
+    tn_field_release(&w->schema);
+    tn_write_reject_close(cx, &w->reject, failed);
+    tn_map_clear(&w->seen);
+    tn_buf_clear(&w->avro);
+    tn_buf_clear(&w->avro_full);
+    free(w->ones);
+    tn_hudi_log_close(w->log);
+    tn_arena_clear(&w->arena);
+}
+
+/* Rows need not be gathered: they all go to one partition, in their order, whoever they are. */
+static bool streams(const tn_hudi_write *w)
+{
+    bool plain = w->op == TARN_OP_BULK_INSERT || w->op == TARN_OP_INSERT_OVERWRITE ||
+                 w->op == TARN_OP_INSERT_OVERWRITE_TABLE || w->op == TARN_OP_INSERT;
+
+    if (w->op == TARN_OP_BULK_INSERT && w->options.sort > TN_SORT_NONE)
+        return false;
+    return plain && !w->merges && w->config->partition_count == 0 && !w->options.sizing.exact &&
+           w->options.index != TN_INDEX_BUCKET && !w->given->dry_run;
+}
+
+/* The size of a row, where no file tells it. */
+static int measure(tarn_cx *cx, tn_hudi_write *w)
+{
+    uint64_t bytes = 0;
+    int rc = TARN_OK;
+
+    if (!w->given->dry_run || w->first.release == NULL || w->first.length == 0)
+        return TARN_OK;
+    TN_TRY(tn_write_measure(cx, &w->full, &w->first, w->given->codec, &bytes));
+    w->input_record_bytes = (double)bytes / (double)w->first.length;
+done:
+    return rc;
+}
+
+static bool is_overwrite(const tn_hudi_write *w)
+{
+    return w->op == TARN_OP_INSERT_OVERWRITE || w->op == TARN_OP_INSERT_OVERWRITE_TABLE;
+}
+
+/* Whether there is anything to commit once the rows are planned. An overwrite of all, or of named
+ * partitions, empties them without rows; and a commit that carries metadata is one. */
+static bool has_work(const tn_hudi_write *w)
+{
+    return w->plan.bucket_count != 0 || w->replaced_count != 0 || w->given->extra_count != 0;
+}
+
+static int write_stream(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *rows)
+{
+    int rc = TARN_OK;
+
+    w->stream_rows = true;
+    TN_TRY(tn_hudi_files_plan(cx, w, true));
+    TN_TRY(tn_hudi_files_replaced(cx, w));
+    TN_TRY(tn_hudi_make_begin(cx, w));
+    TN_TRY(tn_hudi_make_stream(cx, w, rows));
+    TN_TRY(tn_hudi_make_commit(cx, w));
+done:
+    return rc;
+}
+
+static int write_gathered(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *rows)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(tn_hudi_files_gather(cx, w, rows));
+    TN_TRY(tn_hudi_files_tag(cx, w));
+    for (size_t i = 0; i < w->summary.partition_count; i++)
+        w->log->report.not_found += w->summary.lost_deletes[i];
+    TN_TRY(tn_hudi_files_plan(cx, w, false));
+    TN_TRY(tn_hudi_files_replaced(cx, w));
+    if (w->given->dry_run) {
+        TN_TRY(tn_hudi_make_planned(cx, w));
+    } else if (has_work(w)) {
+        TN_TRY(tn_hudi_make_begin(cx, w));
+        if (w->plan.bucket_count != 0)
+            TN_TRY(tn_hudi_make_files(cx, w));
+        TN_TRY(tn_hudi_make_commit(cx, w));
+    }
+done:
+    return rc;
+}
+
+/* Rows of unknown columns into a table of which no columns are known: there are none. */
+static int look(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *rows)
+{
+    struct ArrowSchema schema = {0};
+    int rc = TARN_OK;
+
+    tn_cx_forget(cx);
+    TN_TRY(tn_stream_status(cx, rows, rows->get_schema(rows, &schema)));
+    if (schema.format == NULL || strcmp(schema.format, "+s") != 0)
+        TN_FAIL(TARN_E_INVALID, "the stream of rows has no columns: its schema is no struct");
+    if (schema.n_children == 0 && !w->exists) {
+        w->ended = true;
+        goto done;
+    }
+    TN_TRY(tn_hudi_rows_bind(cx, w, &schema));
+    TN_TRY(tn_hudi_rows_ahead(cx, w, rows));
+done:
+    tn_field_release(&schema);
+    return rc;
+}
+
+static int write_rows(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *rows)
+{
+    bool nothing;
+    int rc = TARN_OK;
+
+    TN_TRY(look(cx, w, rows));
+    /* Without rows no table is made, and nothing changes but by an overwrite that says what. */
+    nothing = w->ended && w->given->extra_count == 0 &&
+              !(is_overwrite(w) &&
+                (w->given->partition_count != 0 || w->op == TARN_OP_INSERT_OVERWRITE_TABLE));
+    if (nothing || (w->ended && !w->exists)) {
+        w->log->report.table_made = false;
+        TN_TRY(tn_write_reject_publish(cx, &w->reject));
+        goto done;
+    }
+    TN_TRY(measure(cx, w));
+    TN_TRY(tn_hudi_open_new(cx, w));
+    if (streams(w) && !w->ended)
+        TN_TRY(write_stream(cx, w, rows));
+    else
+        TN_TRY(write_gathered(cx, w, rows));
+done:
+    return rc;
+}
+
+/* ---- delete_partition, which has no rows */
+
+static int check_partitions(tarn_cx *cx, const tn_hudi_write *w)
+{
+    int rc = TARN_OK;
+
+    if (w->given->partition_count == 0)
+        TN_FAIL(TARN_E_INVALID, "op delete_partition: name the paths that go with --partitions");
+    for (size_t i = 0; i < w->given->partition_count; i++) {
+        tn_str path = tn_str_of(w->given->partitions[i]);
+        bool found = false;
+
+        for (size_t p = 0; p < w->slices.partition_count && !found; p++)
+            found = tn_str_equal(w->slices.partitions[p], path);
+        if (!found)
+            TN_FAIL(TARN_E_NOTFOUND,
+                    "%.*s: there is no partition \"%.*s\"; nothing was deleted (paths are given as "
+                    "in `tarn files`)",
+                    TN_STR_ARG(w->root), TN_STR_ARG(path));
+    }
+done:
+    return rc;
+}
+
+static int delete_partitions(tarn_cx *cx, tn_hudi_write *w)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(tn_hudi_open_slices(cx, w));
+    TN_TRY(check_partitions(cx, w));
+    TN_TRY(tn_hudi_files_replaced(cx, w));
+    if (w->given->dry_run || !has_work(w))
+        goto done;
+    if (w->schema_known)
+        TN_TRY(tn_hudi_stored_avro(cx, &w->schema, w->config->name, false, &w->avro));
+    TN_TRY(tn_buf_check(cx, &w->avro));
+    TN_TRY(tn_hudi_make_begin(cx, w));
+    TN_TRY(tn_hudi_make_commit(cx, w));
+done:
+    return rc;
+}
+
+/* ---- the call */
+
+/* What is done stays done: a text that memory does not hold any more is left out. */
+static void finish(tarn_cx *cx, tn_hudi_write *w)
+{
+    tarn_table_report *report = &w->log->report;
+
+    report->rejected = w->reject.count;
+    if (w->reject.published &&
+        tn_hudi_log_text(cx, w->log, w->reject.path, &report->reject) != TARN_OK)
+        tn_cx_forget(cx);
+    if (w->completion.len != 0 &&
+        tn_hudi_log_text(cx, w->log, w->completion, &report->completion) != TARN_OK)
+        tn_cx_forget(cx);
+    report->ms = tn_cx_now_ms(cx) - w->started_ms;
+}
+
+static int note_columns(tarn_cx *cx, void *arg, const struct ArrowSchema *schema)
+{
+    tn_hudi_write *w = arg;
+
+    for (int64_t i = 0; i < schema->n_children; i++) {
+        tn_str name = tn_str_of(schema->children[i]->name);
+        bool added;
+
+        if (tn_arena_keep(cx, &w->arena, &name) != TARN_OK ||
+            tn_map_add(cx, &w->seen, name, &added) == NULL)
+            return TARN_E_NOMEM;
+    }
+    return TARN_OK;
+}
+
+static tarn_write_options input_part(const tn_hudi_write *w)
+{
+    const tarn_table_write_options *o = w->given;
+
+    return (tarn_write_options){.dry_run = o->dry_run,
+                                .format = o->format,
+                                .where = o->where,
+                                .columns = o->columns,
+                                .column_count = o->column_count,
+                                .schema = o->schema,
+                                .delimiter = o->delimiter,
+                                .no_header = o->no_header,
+                                .null_text = o->null_text,
+                                .sample_bytes = o->sample_bytes,
+                                .reject = o->reject,
+                                .warn = o->warn,
+                                .arg = o->arg};
+}
+
+static int write_inputs(tarn_cx *cx, tn_hudi_write *w, const char *const *inputs, size_t count)
+{
+    tarn_write_options part = input_part(w);
+    struct ArrowArrayStream rows = {0};
+    struct ArrowSchema given = {0};
+    tn_input_options input;
+    bool itself;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_write_input_check(cx, w->root, inputs, count, &part, &itself));
+    TN_TRY(tn_write_input_options(cx, &part, w->schema_known ? &w->schema : NULL, w->root, inputs,
+                                  count, &given, &w->reject, &input));
+    input.on_schema = note_columns;
+    input.on_schema_arg = w;
+    input.micros = true;
+    TN_TRY(tn_input_open(cx, &input, &rows));
+    TN_TRY(write_rows(cx, w, &rows));
+done:
+    if (rows.release != NULL)
+        rows.release(&rows);
+    tn_field_release(&given);
+    return rc;
+}
+
+int tarn_table_write(tarn_cx *cx, const char *path, const char *const *inputs, size_t input_count,
+                     const tarn_table_write_options *options, tarn_table_report **report)
+{
+    static const tarn_table_write_options plain = {0};
+    tn_hudi_write w = {.given = options != NULL ? options : &plain, .started_ms = tn_cx_now_ms(cx)};
+    int rc = TARN_OK;
+
+    assert(path != NULL && report != NULL);
+    TN_TRY(tn_store_locate(cx, tn_str_of(path), &w.arena, &w.store, &w.root));
+    TN_TRY(tn_hudi_open(cx, &w));
+    if (w.op == TARN_OP_DELETE_PARTITION) {
+        if (input_count != 0)
+            TN_FAIL(TARN_E_INVALID, "op delete_partition: it takes no input; name the paths that "
+                                    "go with --partitions");
+        TN_TRY(delete_partitions(cx, &w));
+    } else {
+        if (input_count == 0)
+            TN_FAIL(TARN_E_INVALID, "no input: name files, or \"-\" for standard input");
+        TN_TRY(write_inputs(cx, &w, inputs, input_count));
+    }
+    finish(cx, &w);
+    *report = &w.log->report;
+    w.log = NULL;
+done:
+    clear(cx, &w, rc != TARN_OK);
+    tn_store_close(w.store);
+    return rc;
+}
+
+int tn_hudi_write_rows_into(tarn_cx *cx, tn_store *store, tn_str root,
+                            struct ArrowArrayStream *rows, const tarn_table_write_options *options,
+                            tarn_table_report **report)
+{
+    static const tarn_table_write_options plain = {0};
+    tn_hudi_write w = {.given = options != NULL ? options : &plain,
+                       .store = store,
+                       .root = root,
+                       .foreign_rows = true,
+                       .started_ms = tn_cx_now_ms(cx)};
+    int rc = TARN_OK;
+
+    assert(report != NULL);
+    if (w.given->where != NULL || w.given->columns != NULL || w.given->schema != NULL ||
+        w.given->reject != NULL)
+        TN_FAIL(TARN_E_INVALID, "where, columns, schema and reject are of inputs; a stream of rows "
+                                "is written as it is");
+    TN_TRY(tn_hudi_open(cx, &w));
+    if (w.op == TARN_OP_DELETE_PARTITION)
+        TN_TRY(delete_partitions(cx, &w));
+    else if (rows == NULL)
+        TN_FAIL(TARN_E_INVALID, "no rows");
+    else
+        TN_TRY(write_rows(cx, &w, rows));
+    finish(cx, &w);
+    *report = &w.log->report;
+    w.log = NULL;
+done:
+    clear(cx, &w, rc != TARN_OK);
+    return rc;
+}
+
+int tarn_table_write_rows(tarn_cx *cx, const char *path, struct ArrowArrayStream *rows,
+                          const tarn_table_write_options *options, tarn_table_report **report)
+{
+    tn_arena arena = {0};
+    tn_store *store = NULL;
+    tn_str root;
+    int rc = TARN_OK;
+
+    assert(path != NULL);
+    TN_TRY(tn_store_locate(cx, tn_str_of(path), &arena, &store, &root));
+    TN_TRY(tn_hudi_write_rows_into(cx, store, root, rows, options, report));
+done:
+    tn_store_close(store);
+    tn_arena_clear(&arena);
+    return rc;
+}
+
+int tarn_table_exists(tarn_cx *cx, const char *path, bool *out)
+{
+    tn_arena arena = {0};
+    tn_store *store = NULL;
+    tn_str root, hidden;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_store_locate(cx, tn_str_of(path), &arena, &store, &root));
+    TN_TRY(tn_path_join(cx, &arena, root, TN_STR(".hoodie"), &hidden));
+    TN_TRY(tn_store_exists(cx, store, hidden, out));
+done:
+    tn_store_close(store);
+    tn_arena_clear(&arena);
+    return rc;
+}
