@@ -79,23 +79,25 @@ void tn_incoming_close(tarn_cx *cx, tn_incoming *in)
     (void)cx;
     if (in == NULL)
         return;
-    for (size_t i = 0; i < in->held_count; i++)
-        tn_array_release(&in->held[i].array);
+    tn_incoming_drop_held(in);
+    tn_incoming_drop_keys(in);
     free(in->held);
-    free(in->facts.partitions);
-    free(in->facts.flags);
-    free(in->facts.places);
-    tn_keys_clear(&in->home, &in->keys);
-    free(in->same);
     free(in->files);
+    tn_spill_clear(&in->home, &in->rows_file);
+    tn_spill_clear(&in->home, &in->keys_file);
+    tn_spill_clear(&in->home, &in->facts_file);
+    tn_spill_clear(&in->home, &in->runs_file);
+    if (in->made_staging)
+        (void)tn_store_remove_dir(&in->home, in->store, in->options.staging);
+    tn_buf_clear(&in->pieces);
+    tn_buf_clear(&in->runs);
     tn_buf_clear(&in->extras);
-    free(in->streams);
-    free(in->updates);
-    free(in->inserts);
+    tn_incoming_undeal(in);
     if (in->ordering != NULL)
         tn_ordering_close(in->ordering);
-    tn_budget_give(&in->home, in->charged + in->placed);
+    tn_budget_give(&in->home, in->kept);
     tn_field_release(&in->schema);
+    tn_field_release(&in->marked);
     tn_arena_clear(&in->arena);
     tn_cx_child_clear(&in->home);
     free(in);
@@ -104,6 +106,11 @@ void tn_incoming_close(tarn_cx *cx, tn_incoming *in)
 int64_t tn_incoming_rows(const tn_incoming *in)
 {
     return in->rows;
+}
+
+uint64_t tn_incoming_spilled_bytes(const tn_incoming *in)
+{
+    return in->rows_file.bytes;
 }
 
 /* --- adding --- */
@@ -143,7 +150,8 @@ static int hold(tarn_cx *cx, tn_incoming *in, struct ArrowArray *batch)
 
     if (tn_grow(cx, &in->held, in->held_count, &in->held_cap, sizeof *in->held) != TARN_OK)
         return TARN_E_NOMEM;
-    in->held[in->held_count].first = in->rows;
+    in->held[in->held_count].first = in->facts.count;
+    in->facts.count += batch->length;
     in->rows += batch->length;
     tn_array_move(batch, &in->held[in->held_count++].array);
     if (!small) {
@@ -151,7 +159,7 @@ static int hold(tarn_cx *cx, tn_incoming *in, struct ArrowArray *batch)
         return TARN_OK;
     }
     if (in->held_count - in->small_from >= JOINED_BATCHES ||
-        in->rows - in->held[in->small_from].first >= JOINED_ROWS)
+        in->facts.count - in->held[in->small_from].first >= JOINED_ROWS)
         return join_small(cx, in);
     return TARN_OK;
 }
@@ -159,7 +167,7 @@ static int hold(tarn_cx *cx, tn_incoming *in, struct ArrowArray *batch)
 /* Room for `more` rows' partitions and flags. */
 static int grow_facts(tarn_cx *cx, tn_incoming *in, size_t more)
 {
-    size_t need = (size_t)in->rows + more, cap = in->facts_cap + in->facts_cap / 2;
+    size_t need = (size_t)in->facts.count + more, cap = in->facts_cap + in->facts_cap / 2;
     void *grown;
 
     if (need <= in->facts_cap)
@@ -192,9 +200,9 @@ static int admit(tarn_cx *cx, const tn_incoming *in, const struct ArrowArray *ba
         tn_bits_count(keys->buffers[0], keys->offset + batch->offset, batch->length) !=
             batch->length)
         TN_FAIL(TARN_E_INVALID, "a record key is null");
-    if (batch->length > UINT32_MAX / 2 || in->rows + batch->length >= UINT32_MAX)
-        TN_FAIL(TARN_E_LIMIT, "%lld rows are too many for one write; write them in several",
-                (long long)(in->rows + batch->length));
+    if (batch->length > UINT32_MAX / 2)
+        TN_FAIL(TARN_E_LIMIT, "a batch of %lld rows is too large; give smaller ones",
+                (long long)batch->length);
 done:
     return rc;
 }
@@ -202,14 +210,27 @@ done:
 static void note_facts(tn_incoming *in, int64_t rows, const uint32_t *partitions,
                        const uint8_t *deletes)
 {
-    uint8_t *flags = in->facts.flags + in->rows;
+    uint8_t *flags = in->facts.flags + in->facts.count;
 
-    memcpy(in->facts.partitions + in->rows, partitions, (size_t)rows * sizeof *partitions);
+    memcpy(in->facts.partitions + in->facts.count, partitions, (size_t)rows * sizeof *partitions);
     memset(flags, 0, (size_t)rows);
-    for (int64_t i = 0; deletes != NULL && i < rows; i++) {
+    for (int64_t i = 0; deletes != NULL && i < rows; i++)
         flags[i] = deletes[i] != 0 ? TN_ROW_DELETE : 0;
-        in->any_deletes = in->any_deletes || deletes[i] != 0;
+}
+
+/* Reserves memory for a batch, putting aside what is held when it must. */
+static int charge_batch(tarn_cx *cx, tn_incoming *in, uint64_t bytes, int64_t rows)
+{
+    int rc = TARN_OK;
+
+    if (in->charged + bytes > in->memory_max || in->facts.count + rows >= UINT32_MAX ||
+        !tn_budget_try(cx, bytes)) {
+        TN_TRY(tn_incoming_spill(cx, in));
+        TN_TRY(tn_budget_take(cx, bytes, "rows on their way to their files"));
     }
+    in->charged += bytes;
+done:
+    return rc;
 }
 
 int tn_incoming_add(tarn_cx *cx, tn_incoming *in, struct ArrowArray *batch,
@@ -218,14 +239,13 @@ int tn_incoming_add(tarn_cx *cx, tn_incoming *in, struct ArrowArray *batch,
     uint64_t bytes;
     int rc = TARN_OK;
 
-    assert(!in->keyed && in->plan == NULL);
+    assert(!in->keyed && in->files == NULL && in->plan == NULL);
     TN_TRY(tn_cx_check(cx));
     TN_TRY(admit(cx, in, batch));
     if (batch->length == 0)
         goto done;
     bytes = tn_gather_bytes(&in->schema, batch);
-    TN_TRY(tn_incoming_charge(cx, bytes + ROW_BYTES * (uint64_t)batch->length,
-                              "rows on their way to their files", &in->charged));
+    TN_TRY(charge_batch(cx, in, bytes + ROW_BYTES * (uint64_t)batch->length, batch->length));
     in->row_bytes += bytes;
     TN_TRY(grow_facts(cx, in, (size_t)batch->length));
     note_facts(in, batch->length, partitions, deletes);
@@ -237,42 +257,76 @@ done:
 
 /* --- what was found --- */
 
-static void count_row(const tn_incoming *in, size_t i, tn_incoming_summary *out)
-{
-    uint8_t flags = in->facts.flags[i];
-    uint32_t partition = in->facts.partitions[i];
-    uint64_t place = in->facts.places != NULL ? in->facts.places[i] : TN_NO_PLACE;
+typedef struct counting {
+    tn_arena *arena;
+    tn_incoming_summary sum;
+    size_t cap; /* partitions that there is room for */
+} counting;
 
+static int make_room(tarn_cx *cx, counting *c, uint32_t partition)
+{
+    size_t cap = c->cap;
+    int rc = TARN_OK;
+
+    while (partition >= c->cap) {
+        size_t more = cap;
+
+        TN_TRY(tn_arena_grow(cx, c->arena, &c->sum.inserts, cap, &more, sizeof *c->sum.inserts));
+        TN_TRY(tn_arena_grow(cx, c->arena, &c->sum.lost_deletes, cap, &cap,
+                             sizeof *c->sum.lost_deletes));
+        c->cap = cap;
+    }
+done:
+    return rc;
+}
+
+static void count_row(counting *c, uint32_t partition, uint8_t flags, uint64_t place)
+{
     if (flags & TN_ROW_DROPPED)
         return;
     if (place != TN_NO_PLACE)
-        out->updates[TN_PLACE_FILE(place)]++;
+        c->sum.updates[TN_PLACE_FILE(place)]++;
     if (place != TN_NO_PLACE && !(flags & TN_ROW_MOVED))
         return;
     if (flags & TN_ROW_DELETE)
-        out->lost_deletes[partition]++;
+        c->sum.lost_deletes[partition]++;
     else
-        out->inserts[partition]++;
+        c->sum.inserts[partition]++;
 }
 
-int tn_incoming_summarise(tarn_cx *cx, const tn_incoming *in, tn_arena *arena,
-                          tn_incoming_summary *out)
+static int count_rows(tarn_cx *cx, tn_row_facts *facts, void *arg)
+{
+    counting *c = arg;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < (size_t)facts->count; i++) {
+        uint32_t partition = facts->partitions[i];
+
+        if (partition >= c->cap)
+            TN_TRY(make_room(cx, c, partition));
+        if (partition >= c->sum.partition_count)
+            c->sum.partition_count = (size_t)partition + 1;
+        count_row(c, partition, facts->flags[i],
+                  facts->places != NULL ? facts->places[i] : TN_NO_PLACE);
+    }
+done:
+    return rc;
+}
+
+int tn_incoming_summarise(tarn_cx *cx, tn_incoming *in, tn_arena *arena, tn_incoming_summary *out)
 {
     const tn_extra *extras = (const tn_extra *)(const void *)in->extras.data;
-    tn_incoming_summary made = {.file_count = in->file_count};
+    counting c = {.arena = arena, .sum = {.file_count = in->file_count}};
+    int rc = TARN_OK;
 
-    for (int64_t i = 0; i < in->rows; i++)
-        if (in->facts.partitions[i] >= made.partition_count)
-            made.partition_count = (size_t)in->facts.partitions[i] + 1;
-    made.inserts = tn_arena_array(cx, arena, made.partition_count, sizeof *made.inserts);
-    made.lost_deletes = tn_arena_array(cx, arena, made.partition_count, sizeof *made.lost_deletes);
-    made.updates = tn_arena_array(cx, arena, made.file_count, sizeof *made.updates);
-    if (made.inserts == NULL || made.lost_deletes == NULL || made.updates == NULL)
-        return TARN_E_NOMEM;
-    for (int64_t i = 0; i < in->rows; i++)
-        count_row(in, (size_t)i, &made);
+    TN_TRY(tn_incoming_seal(cx, in));
+    c.sum.updates = tn_arena_array(cx, arena, c.sum.file_count, sizeof *c.sum.updates);
+    if (c.sum.updates == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    TN_TRY(tn_incoming_each(cx, in, 0, count_rows, &c));
     for (size_t i = 0; i < in->extras.len / sizeof *extras; i++)
-        made.updates[TN_PLACE_FILE(extras[i].place)]++;
-    *out = made;
-    return TARN_OK;
+        c.sum.updates[TN_PLACE_FILE(extras[i].place)]++;
+    *out = c.sum;
+done:
+    return rc;
 }

@@ -34,6 +34,8 @@ void tn_incoming_close(tarn_cx *cx, tn_incoming *in);
 int tn_incoming_add(tarn_cx *cx, tn_incoming *in, struct ArrowArray *batch,
                     const uint32_t *partitions, const uint8_t *deletes);
 int64_t tn_incoming_rows(const tn_incoming *in);
+/* Bytes of rows that memory did not hold. */
+uint64_t tn_incoming_spilled_bytes(const tn_incoming *in);
 /* Of rows of one key (and partition) the one with the greatest ordering value stays, of equal ones
  * the last; by arrival alone with `by_arrival`. *dropped others. */
 int tn_incoming_dedup(tarn_cx *cx, tn_incoming *in, bool by_arrival, int64_t *dropped);
@@ -76,8 +78,7 @@ typedef struct tn_incoming_summary {
     int64_t *updates; /* per file of the tag's files: rows with a place in it, deletes included */
     size_t file_count;
 } tn_incoming_summary;
-int tn_incoming_summarise(tarn_cx *cx, const tn_incoming *in, tn_arena *arena,
-                          tn_incoming_summary *out);
+int tn_incoming_summarise(tarn_cx *cx, tn_incoming *in, tn_arena *arena, tn_incoming_summary *out);
 
 /* A row found in another partition than its own (global index): tag gives it the place where it was
  * found. With `move` its stored row is deleted there and the row is an insert of its own partition

@@ -24,87 +24,57 @@
 
 /* A place elsewhere, whose stored ordering value is asked for. */
 typedef struct asked {
-    uint64_t place;
-    uint32_t row;
+    uint64_t place, row;
+    uint64_t order; /* of the row; where values do not fit 8 bytes: where it stands in `texts` */
     bool lost;
 } asked;
 
 typedef struct settling {
     tn_incoming *in;
-    bool move, event_time;
-    uint64_t *orders;           /* of all rows, where values fit 8 bytes */
+    uint64_t *orders;           /* of rows held, where values fit 8 bytes */
+    tn_buf texts;               /* ordering values as bytes: length (4 bytes) and bytes */
     struct ArrowSchema columns; /* the ordering columns alone */
     uint32_t *numbers;          /* 0, 1, 2 … */
     tn_ordering *stored;        /* over `columns` */
-    asked *asked;               /* by place */
-    size_t asked_count;
+    bool u64;
+    asked *asked; /* by place, when answers are looked for */
+    size_t asked_count, asked_cap;
     size_t *files; /* where each file's begin; one more than there are files with some */
     size_t file_count;
+    size_t extra; /* those of rows before are behind */
     uint64_t charged;
     uint8_t *lost; /* per row, a bit */
+    int64_t moved;
 } settling;
 
-static bool elsewhere(const tn_incoming *in, size_t row, uint64_t place)
+static bool elsewhere(const tn_incoming *in, const tn_row_facts *facts, size_t i, uint64_t place)
 {
-    return in->files[TN_PLACE_FILE(place)]->partition != in->facts.partitions[row];
+    return in->files[TN_PLACE_FILE(place)]->partition != facts->partitions[i];
 }
 
-static const tn_extra *extras_at(const tn_incoming *in, size_t i)
+static tn_extra *extras_of(const tn_incoming *in)
 {
-    return (const tn_extra *)(const void *)in->extras.data + i;
+    return (tn_extra *)(void *)in->extras.data;
 }
 
-static size_t extra_count(const tn_incoming *in)
+/* Extras of a row; those of rows before it are passed. */
+static tn_extra *pass_extras(settling *s, uint64_t row, size_t *count)
 {
-    return in->extras.len / sizeof(tn_extra);
+    size_t all = s->in->extras.len / sizeof(tn_extra), end;
+    tn_extra *extras = extras_of(s->in);
+
+    while (s->extra < all && extras[s->extra].row < row)
+        s->extra++;
+    for (end = s->extra; end < all && extras[end].row == row;)
+        end++;
+    *count = end - s->extra;
+    return *count != 0 ? extras + s->extra : NULL;
 }
 
-static bool stays(const tn_incoming *in, size_t row)
+static bool stays(const tn_row_facts *facts, size_t i)
 {
-    return in->facts.places[row] == TN_NO_PLACE ||
-           (in->facts.flags[row] & (TN_ROW_DROPPED | TN_ROW_DELETE)) != 0;
-}
-
-/* --- stored ordering values --- */
-
-static int compare_asked(const void *a, const void *b)
-{
-    const asked *x = a, *y = b;
-
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
-static void ask(settling *s, size_t row, uint64_t place)
-{
-    if (!elsewhere(s->in, row, place))
-        return;
-    if (s->asked != NULL)
-        s->asked[s->asked_count] = (asked){.place = place, .row = (uint32_t)row};
-    s->asked_count++;
-}
-
-/* Counts, or fills, what is asked for. */
-static void ask_all(settling *s)
-{
-    tn_incoming *in = s->in;
-
-    s->asked_count = 0;
-    for (size_t i = 0; i < (size_t)in->rows; i++)
-        if (!stays(in, i))
-            ask(s, i, in->facts.places[i]);
-    for (size_t i = 0; i < extra_count(in); i++)
-        if (!stays(in, extras_at(in, i)->row))
-            ask(s, extras_at(in, i)->row, extras_at(in, i)->place);
-}
-
-static int order_held(tarn_cx *cx, size_t i, void *arg)
-{
-    settling *s = arg;
-    const tn_held *held = &s->in->held[i];
-
-    return tn_ordering_u64(cx, s->in->ordering, &held->array, s->orders + held->first);
+    return facts->places[i] == TN_NO_PLACE ||
+           (facts->flags[i] & (TN_ROW_DROPPED | TN_ROW_DELETE)) != 0;
 }
 
 /* A schema of the ordering columns, and how its rows compare. */
@@ -179,22 +149,23 @@ done:
 }
 
 typedef struct values {
-    tn_buf numbers, mine, theirs;
+    tn_buf numbers, text;
 } values;
 
 static bool loses(const settling *s, const asked *a, const struct ArrowArray *batch, int64_t at,
                   values *v)
 {
-    const tn_held *held;
+    const uint8_t *mine;
+    uint32_t len;
 
-    if (s->orders != NULL)
-        return s->orders[a->row] < ((const uint64_t *)(const void *)v->numbers.data)[at];
-    held = tn_incoming_held(s->in, a->row);
-    tn_buf_reset(&v->mine);
-    tn_buf_reset(&v->theirs);
-    tn_ordering_bytes(s->in->ordering, &held->array, a->row - held->first, &v->mine);
-    tn_ordering_bytes(s->stored, batch, at, &v->theirs);
-    return tn_str_compare(tn_buf_view(&v->mine), tn_buf_view(&v->theirs)) < 0;
+    if (s->u64)
+        return a->order < ((const uint64_t *)(const void *)v->numbers.data)[at];
+    mine = s->texts.data + a->order;
+    memcpy(&len, mine, sizeof len);
+    tn_buf_reset(&v->text);
+    tn_ordering_bytes(s->stored, batch, at, &v->text);
+    return tn_str_compare((tn_str){(const char *)mine + sizeof len, len}, tn_buf_view(&v->text)) <
+           0;
 }
 
 /* Answers what lies in the batch; *at moves past it. */
@@ -203,7 +174,7 @@ static int answer_batch(tarn_cx *cx, const settling *s, const struct ArrowArray 
 {
     int rc = TARN_OK;
 
-    if (s->orders != NULL) {
+    if (s->u64) {
         tn_buf_reset(&v->numbers);
         if (tn_buf_extend(&v->numbers, (size_t)batch->length * sizeof(uint64_t)) == NULL)
             TN_TRY(tn_fail_memory(cx));
@@ -212,8 +183,7 @@ static int answer_batch(tarn_cx *cx, const settling *s, const struct ArrowArray 
     for (; *at < end && TN_PLACE_ROW(s->asked[*at].place) < first + batch->length; (*at)++)
         s->asked[*at].lost =
             loses(s, &s->asked[*at], batch, TN_PLACE_ROW(s->asked[*at].place) - first, v);
-    TN_TRY(tn_buf_check(cx, &v->mine));
-    TN_TRY(tn_buf_check(cx, &v->theirs));
+    TN_TRY(tn_buf_check(cx, &v->text));
 done:
     return rc;
 }
@@ -282,17 +252,27 @@ done:
     tn_parquet_scan_close(scan);
     tn_parquet_close(&file);
     tn_buf_clear(&v.numbers);
-    tn_buf_clear(&v.mine);
-    tn_buf_clear(&v.theirs);
+    tn_buf_clear(&v.text);
     free(columns);
     free(present);
     free(groups);
     return rc;
 }
 
+static int compare_asked(const void *a, const void *b)
+{
+    const asked *x = a, *y = b;
+
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
 /* Where the places of each file begin. */
 static int cut_files(tarn_cx *cx, settling *s)
 {
+    free(s->files);
+    s->file_count = 0;
     s->files = tn_alloc(cx, (s->in->file_count + 1) * sizeof *s->files);
     if (s->files == NULL)
         return TARN_E_NOMEM;
@@ -303,86 +283,179 @@ static int cut_files(tarn_cx *cx, settling *s)
     return TARN_OK;
 }
 
+/* Answers what was asked so far, and forgets it. */
+static int answer(tarn_cx *cx, settling *s)
+{
+    int rc = TARN_OK;
+
+    if (s->asked_count == 0)
+        return TARN_OK;
+    qsort(s->asked, s->asked_count, sizeof *s->asked, compare_asked);
+    TN_TRY(cut_files(cx, s));
+    TN_TRY(tn_parallel(cx, s->file_count, answer_file, s));
+    for (size_t i = 0; i < s->asked_count; i++)
+        if (s->asked[i].lost)
+            tn_bit_set(s->lost, (int64_t)s->asked[i].row);
+    s->asked_count = 0;
+    tn_buf_reset(&s->texts);
+done:
+    return rc;
+}
+
+/* --- asking --- */
+
+/* The ordering value of row i, behind s->texts. */
+static int keep_text(tarn_cx *cx, settling *s, const tn_row_facts *facts, size_t i)
+{
+    size_t at = s->texts.len, cap = s->texts.cap;
+    uint32_t len = 0;
+    int rc = TARN_OK;
+
+    tn_buf_add(&s->texts, &len, sizeof len);
+    if (facts->texts != NULL) {
+        uint64_t from = i != 0 ? facts->orders[i - 1] : 0;
+
+        tn_buf_add(&s->texts, facts->texts + from, (size_t)(facts->orders[i] - from));
+    } else {
+        const tn_held *held = tn_incoming_held(s->in, (int64_t)i);
+
+        tn_ordering_bytes(s->in->ordering, &held->array, (int64_t)i - held->first, &s->texts);
+    }
+    TN_TRY(tn_buf_check(cx, &s->texts));
+    len = (uint32_t)(s->texts.len - at - sizeof len);
+    memcpy(s->texts.data + at, &len, sizeof len);
+    TN_TRY(tn_incoming_charge(cx, s->texts.cap - cap, "rows that change their partition",
+                              &s->charged));
+done:
+    return rc;
+}
+
+static int ask(tarn_cx *cx, settling *s, const tn_row_facts *facts, size_t i, uint64_t place)
+{
+    asked made = {.place = place, .row = (uint64_t)facts->first + i};
+    size_t cap = s->asked_cap;
+    int rc = TARN_OK;
+
+    if (!elsewhere(s->in, facts, i, place))
+        return TARN_OK;
+    if (s->u64) {
+        made.order = facts->orders != NULL ? facts->orders[i] : s->orders[i];
+    } else {
+        made.order = s->texts.len;
+        TN_TRY(keep_text(cx, s, facts, i));
+    }
+    TN_TRY(tn_grow(cx, &s->asked, s->asked_count, &s->asked_cap, sizeof *s->asked));
+    TN_TRY(tn_incoming_charge(cx, (s->asked_cap - cap) * sizeof *s->asked,
+                              "rows that change their partition", &s->charged));
+    s->asked[s->asked_count++] = made;
+done:
+    return rc;
+}
+
+static int ask_rows(tarn_cx *cx, tn_row_facts *facts, void *arg)
+{
+    settling *s = arg;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < (size_t)facts->count; i++) {
+        size_t count;
+        const tn_extra *extras = pass_extras(s, (uint64_t)facts->first + i, &count);
+
+        if (stays(facts, i))
+            continue;
+        TN_TRY(ask(cx, s, facts, i, facts->places[i]));
+        for (size_t k = 0; k < count; k++)
+            TN_TRY(ask(cx, s, facts, i, extras[k].place));
+        if (s->asked_count * sizeof *s->asked + s->texts.len > s->in->memory_max / 2)
+            TN_TRY(answer(cx, s));
+    }
+done:
+    return rc;
+}
+
+static int order_held(tarn_cx *cx, size_t i, void *arg)
+{
+    settling *s = arg;
+    const tn_held *held = &s->in->held[i];
+
+    return tn_ordering_u64(cx, s->in->ordering, &held->array, s->orders + held->first);
+}
+
 static int find_losers(tarn_cx *cx, settling *s)
 {
     size_t rows = (size_t)s->in->rows;
     int rc = TARN_OK;
 
-    ask_all(s);
-    if (s->asked_count == 0)
-        goto done;
-    TN_TRY(tn_incoming_charge(cx, s->asked_count * sizeof *s->asked + rows * sizeof *s->orders,
-                              "rows that change their partition", &s->charged));
-    s->asked = tn_alloc(cx, s->asked_count * sizeof *s->asked);
-    if (s->asked == NULL)
-        TN_TRY(TARN_E_NOMEM);
-    ask_all(s);
-    qsort(s->asked, s->asked_count, sizeof *s->asked, compare_asked);
-    TN_TRY(cut_files(cx, s));
     TN_TRY(bind_columns(cx, s));
-    if (tn_ordering_is_u64(s->in->ordering)) {
+    s->u64 = tn_ordering_is_u64(s->in->ordering);
+    if (s->u64 && !s->in->spilled) {
+        TN_TRY(tn_incoming_charge(cx, rows * sizeof *s->orders, "ordering values of rows",
+                                  &s->charged));
         s->orders = tn_alloc(cx, rows * sizeof *s->orders);
         if (s->orders == NULL)
             TN_TRY(TARN_E_NOMEM);
         TN_TRY(tn_parallel(cx, s->in->held_count, order_held, s));
     }
-    TN_TRY(tn_parallel(cx, s->file_count, answer_file, s));
-    for (size_t i = 0; i < s->asked_count; i++)
-        if (s->asked[i].lost)
-            s->lost[s->asked[i].row / 8] |= (uint8_t)(1u << s->asked[i].row % 8);
+    TN_TRY(tn_incoming_each(cx, s->in, TN_FACTS_KEYS, ask_rows, s));
+    TN_TRY(answer(cx, s));
+    s->extra = 0;
 done:
     return rc;
 }
 
 /* --- moving --- */
 
-/* Extras of the row from *at on; *at moves past them. */
-static void pass_extras(const tn_incoming *in, size_t row, size_t *at, size_t *end)
-{
-    while (*at < extra_count(in) && extras_at(in, *at)->row < row)
-        (*at)++;
-    *end = *at;
-    while (*end < extra_count(in) && extras_at(in, *end)->row == row)
-        (*end)++;
-}
-
 /* True when the row goes to its own partition. */
-static bool move_row(tn_incoming *in, size_t row, size_t from, size_t end)
+static bool move_row(const tn_incoming *in, tn_row_facts *facts, size_t i, tn_extra *extras,
+                     size_t count)
 {
-    tn_extra *extras = (tn_extra *)(void *)in->extras.data;
-    uint64_t *place = &in->facts.places[row];
-    bool moves = elsewhere(in, row, *place), home = !moves;
+    uint64_t *place = &facts->places[i];
+    bool moves = elsewhere(in, facts, i, *place), home = !moves;
 
-    for (size_t i = from; i < end; i++) {
-        bool away = elsewhere(in, row, extras[i].place);
+    for (size_t k = 0; k < count; k++) {
+        bool away = elsewhere(in, facts, i, extras[k].place);
 
-        extras[i].deletes = away;
+        extras[k].deletes = away;
         moves = moves || away;
         /* The place that is an update, if there is one, stands with the row. */
         if (!away && !home) {
-            uint64_t kept = extras[i].place;
+            uint64_t kept = extras[k].place;
 
-            extras[i].place = *place;
-            extras[i].deletes = true;
+            extras[k].place = *place;
+            extras[k].deletes = true;
             *place = kept;
             home = true;
         }
     }
     if (!home)
-        in->facts.flags[row] |= TN_ROW_MOVED;
+        facts->flags[i] |= TN_ROW_MOVED;
     return moves;
+}
+
+static int move_rows(tarn_cx *cx, tn_row_facts *facts, void *arg)
+{
+    settling *s = arg;
+
+    for (size_t i = 0; i < (size_t)facts->count; i++) {
+        uint64_t row = (uint64_t)facts->first + i;
+        size_t count;
+        tn_extra *extras = pass_extras(s, row, &count);
+
+        if (!stays(facts, i) && !tn_bit(s->lost, (int64_t)row))
+            s->moved += move_row(s->in, facts, i, extras, count);
+    }
+    return tn_cx_check(cx);
 }
 
 int tn_incoming_settle_global(tarn_cx *cx, tn_incoming *in, bool move, bool event_time,
                               int64_t *moved)
 {
-    settling s = {.in = in, .move = move, .event_time = event_time};
-    size_t extra = 0, end = 0;
+    settling s = {.in = in};
     int rc = TARN_OK;
 
     assert(in->options.global && in->plan == NULL);
     *moved = 0;
-    if (!move || in->facts.places == NULL)
+    if (!move || in->rows == 0 || in->file_count == 0)
         return TARN_OK;
     TN_TRY(tn_incoming_charge(cx, (uint64_t)in->rows / 8 + 1, "rows that change their partition",
                               &s.charged));
@@ -391,17 +464,14 @@ int tn_incoming_settle_global(tarn_cx *cx, tn_incoming *in, bool move, bool even
         TN_TRY(TARN_E_NOMEM);
     if (event_time && in->ordering != NULL)
         TN_TRY(find_losers(cx, &s));
-    for (size_t i = 0; i < (size_t)in->rows; i++) {
-        pass_extras(in, i, &extra, &end);
-        if (!stays(in, i) && !tn_bit(s.lost, (int64_t)i))
-            *moved += move_row(in, i, extra, end);
-        extra = end;
-    }
+    TN_TRY(tn_incoming_each(cx, in, TN_FACTS_WRITE, move_rows, &s));
+    *moved = s.moved;
 done:
     tn_budget_give(cx, s.charged);
     if (s.stored != NULL)
         tn_ordering_close(s.stored);
     tn_field_release(&s.columns);
+    tn_buf_clear(&s.texts);
     free(s.numbers);
     free(s.orders);
     free(s.asked);

@@ -11,7 +11,6 @@
 
 #include "base/budget.h"
 #include "base/pool.h"
-#include "batch/ordering.h"
 #include "exec/incoming_state.h"
 
 #define BLOCK       64 /* keys whose places in the table are fetched together */
@@ -71,11 +70,119 @@ void tn_keys_find(const tn_keys *keys, const tn_key_hash *hashes, size_t count, 
     }
 }
 
+/* --- growing --- */
+
+static int grow_array(tarn_cx *cx, tn_keys *keys, void *array, size_t cap, size_t size)
+{
+    void *old, *grown;
+    int rc = TARN_OK;
+
+    memcpy(&old, array, sizeof old);
+    if (old == NULL)
+        return TARN_OK;
+    TN_TRY(tn_incoming_charge(cx, (cap - keys->cap) * size, "keys of rows", &keys->charged));
+    grown = tn_realloc(cx, old, cap, size);
+    if (grown == NULL)
+        return TARN_E_NOMEM;
+    memcpy(array, &grown, sizeof grown);
+done:
+    return rc;
+}
+
+static int grow_slots(tarn_cx *cx, tn_keys *keys, size_t entries)
+{
+    size_t slots = SLOTS_MIN, old = keys->slots != NULL ? keys->mask + 1 : 0;
+    uint64_t *grown;
+    int rc = TARN_OK;
+
+    while (slots / 3 * 2 < entries)
+        slots *= 2;
+    if (slots <= old)
+        return TARN_OK;
+    TN_TRY(tn_incoming_charge(cx, slots * sizeof *grown, "keys of rows", &keys->charged));
+    grown = tn_calloc(cx, slots, sizeof *grown);
+    if (grown == NULL)
+        return TARN_E_NOMEM;
+    free(keys->slots);
+    keys->slots = grown;
+    keys->mask = slots - 1;
+    tn_budget_give(cx, old * sizeof *grown);
+    keys->charged -= old * sizeof *grown;
+    for (size_t i = 0; i < keys->count; i++) {
+        uint64_t at = keys->hashes[i].low & keys->mask;
+
+        while (grown[at] != 0)
+            at = (at + 1) & keys->mask;
+        grown[at] = slot_of(keys->hashes[i], i);
+    }
+done:
+    return rc;
+}
+
+/* The four arrays have one length each: those that are there grow together. */
+static int grow_keys(tarn_cx *cx, tn_keys *keys, size_t cap)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(grow_array(cx, keys, &keys->hashes, cap, sizeof *keys->hashes));
+    TN_TRY(grow_array(cx, keys, &keys->places, cap, sizeof *keys->places));
+    TN_TRY(grow_array(cx, keys, &keys->winners, cap, sizeof *keys->winners));
+    TN_TRY(grow_array(cx, keys, &keys->orders, cap, sizeof *keys->orders));
+    TN_TRY(grow_slots(cx, keys, cap));
+    keys->cap = cap;
+done:
+    return rc;
+}
+
+int tn_keys_open(tarn_cx *cx, size_t expected, bool choose, tn_keys *out)
+{
+    int rc = TARN_OK;
+
+    out->hashes = tn_alloc(cx, 1);
+    if (choose) {
+        out->winners = tn_alloc(cx, 1);
+        out->orders = tn_alloc(cx, 1);
+    } else {
+        out->places = tn_alloc(cx, 1);
+    }
+    if (out->hashes == NULL || (choose && (out->winners == NULL || out->orders == NULL)) ||
+        (!choose && out->places == NULL))
+        return TARN_E_NOMEM;
+    TN_TRY(grow_keys(cx, out, expected + SLOTS_MIN));
+done:
+    return rc;
+}
+
+int tn_keys_add(tarn_cx *cx, tn_keys *keys, tn_key_hash hash, uint32_t *entry, bool *added)
+{
+    uint64_t at = 0;
+    int rc = TARN_OK;
+
+    *entry = probe(keys, hash, &at);
+    *added = *entry == UINT32_MAX;
+    if (!*added)
+        goto done;
+    if (keys->count == keys->cap) {
+        TN_TRY(grow_keys(cx, keys, keys->cap + keys->cap / 2));
+        (void)probe(keys, hash, &at);
+    }
+    if (keys->count >= UINT32_MAX - 1)
+        TN_FAIL(TARN_E_LIMIT, "too many keys for one round; give less with --memory");
+    *entry = (uint32_t)keys->count++;
+    keys->hashes[*entry] = hash;
+    keys->slots[at] = slot_of(hash, *entry);
+done:
+    return rc;
+}
+
 void tn_keys_clear(tarn_cx *home, tn_keys *keys)
 {
     free(keys->hashes);
     free(keys->places);
     free(keys->slots);
+    free(keys->winners);
+    free(keys->orders);
+    tn_buf_clear(&keys->texts);
     tn_buf_clear(&keys->extras);
     tn_budget_give(home, keys->charged);
     *keys = (tn_keys){0};
@@ -129,7 +236,6 @@ static int fill_table(tarn_cx *cx, tn_incoming *in)
         entry = probe(keys, keys->hashes[i], &at);
         if (entry == UINT32_MAX) {
             keys->slots[at] = slot_of(keys->hashes[i], i);
-            keys->distinct++;
             continue;
         }
         if (in->same == NULL)
@@ -140,132 +246,43 @@ done:
     return rc;
 }
 
-int tn_incoming_make_keys(tarn_cx *cx, tn_incoming *in)
+static int make_keys(tarn_cx *cx, tn_incoming *in)
 {
     tn_keys *keys = &in->keys;
-    size_t slots = SLOTS_MIN;
+    size_t slots = SLOTS_MIN, rows = (size_t)in->rows;
     int rc = TARN_OK;
 
-    if (in->keyed)
-        return TARN_OK;
-    tn_keys_clear(&in->home, keys);
-    while (slots < (size_t)in->rows / 2 * 3)
+    while (slots / 3 * 2 < rows)
         slots *= 2;
-    TN_TRY(tn_incoming_charge(
-        cx, (uint64_t)in->rows * sizeof *keys->hashes + slots * sizeof *keys->slots, "keys of rows",
-        &keys->charged));
-    keys->hashes = tn_alloc(cx, (size_t)in->rows * sizeof *keys->hashes);
+    TN_TRY(tn_incoming_charge(cx, rows * sizeof *keys->hashes + slots * sizeof *keys->slots,
+                              "keys of rows", &keys->charged));
+    keys->hashes = tn_alloc(cx, rows * sizeof *keys->hashes);
     keys->slots = tn_calloc(cx, slots, sizeof *keys->slots);
     if (keys->hashes == NULL || keys->slots == NULL)
         TN_TRY(TARN_E_NOMEM);
     keys->mask = slots - 1;
-    keys->count = keys->cap = (size_t)in->rows;
+    keys->count = keys->cap = rows;
     TN_TRY(tn_parallel(cx, in->held_count, hash_held, in));
     TN_TRY(fill_table(cx, in));
-    in->keyed = true;
 done:
     return rc;
 }
 
-/* --- one row per key --- */
-
-typedef struct contest {
-    tn_incoming *in;
-    bool by_arrival;
-    uint64_t *orders;   /* of all rows, where values fit 8 bytes */
-    tn_buf held, rival; /* values as bytes of the row that leads, and of another */
-} contest;
-
-static int order_held(tarn_cx *cx, size_t i, void *arg)
+void tn_incoming_drop_keys(tn_incoming *in)
 {
-    contest *c = arg;
-    const tn_held *held = &c->in->held[i];
-
-    return tn_ordering_u64(cx, c->in->ordering, &held->array, c->orders + held->first);
+    tn_keys_clear(&in->home, &in->keys);
+    free(in->same);
+    in->same = NULL;
+    in->keyed = false;
 }
 
-static void value_of(const contest *c, uint32_t row, tn_buf *out)
+int tn_incoming_make_keys(tarn_cx *cx, tn_incoming *in)
 {
-    const tn_held *held = tn_incoming_held(c->in, row);
+    int rc = in->spilled || in->keyed ? TARN_OK : make_keys(cx, in);
 
-    tn_buf_reset(out);
-    tn_ordering_bytes(c->in->ordering, &held->array, row - held->first, out);
-}
-
-/* Whether `later` wins against `row`, which came before it. */
-static bool wins(contest *c, uint32_t later, uint32_t row)
-{
-    if (c->by_arrival)
-        return true;
-    if (c->orders != NULL)
-        return c->orders[later] >= c->orders[row];
-    value_of(c, row, &c->held);
-    value_of(c, later, &c->rival);
-    return tn_str_compare(tn_buf_view(&c->rival), tn_buf_view(&c->held)) >= 0;
-}
-
-static int drop_losers(tarn_cx *cx, contest *c, uint32_t *winners)
-{
-    tn_incoming *in = c->in;
-    uint8_t *flags = in->facts.flags;
-    int rc = TARN_OK;
-
-    for (uint32_t i = 0; i < in->rows; i++) {
-        uint32_t entry = in->same[i];
-
-        if (flags[i] & TN_ROW_DROPPED)
-            continue;
-        if (winners[entry] == UINT32_MAX) {
-            winners[entry] = i;
-            continue;
-        }
-        if (wins(c, i, winners[entry])) {
-            flags[winners[entry]] |= TN_ROW_DROPPED;
-            winners[entry] = i;
-        } else {
-            flags[i] |= TN_ROW_DROPPED;
-        }
-        in->dropped++;
-    }
-    TN_TRY(tn_buf_check(cx, &c->held));
-    TN_TRY(tn_buf_check(cx, &c->rival));
-done:
-    return rc;
-}
-
-int tn_incoming_dedup(tarn_cx *cx, tn_incoming *in, bool by_arrival, int64_t *dropped)
-{
-    contest c = {.in = in, .by_arrival = by_arrival || in->options.ordering_count == 0};
-    uint64_t charged = 0;
-    int64_t before = in->dropped;
-    uint32_t *winners = NULL;
-    int rc = TARN_OK;
-
-    *dropped = 0;
-    if (in->rows == 0)
-        return TARN_OK;
-    TN_TRY(tn_incoming_make_keys(cx, in));
-    if (in->same == NULL)
-        goto done;
-    TN_TRY(tn_incoming_charge(cx, (uint64_t)in->rows * (sizeof *winners + sizeof *c.orders),
-                              "rows of one key", &charged));
-    winners = tn_alloc(cx, (size_t)in->rows * sizeof *winners);
-    if (winners == NULL)
-        TN_TRY(TARN_E_NOMEM);
-    memset(winners, 0xff, (size_t)in->rows * sizeof *winners);
-    if (!c.by_arrival && tn_ordering_is_u64(in->ordering)) {
-        c.orders = tn_alloc(cx, (size_t)in->rows * sizeof *c.orders);
-        if (c.orders == NULL)
-            TN_TRY(TARN_E_NOMEM);
-        TN_TRY(tn_parallel(cx, in->held_count, order_held, &c));
-    }
-    TN_TRY(drop_losers(cx, &c, winners));
-    *dropped = in->dropped - before;
-done:
-    tn_budget_give(cx, charged);
-    tn_buf_clear(&c.held);
-    tn_buf_clear(&c.rival);
-    free(c.orders);
-    free(winners);
-    return rc;
+    if (rc == TARN_OK)
+        in->keyed = !in->spilled;
+    else
+        tn_incoming_drop_keys(in);
+    return rc == TARN_E_LIMIT ? tn_incoming_yield(cx, in) : rc;
 }

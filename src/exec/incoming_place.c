@@ -137,7 +137,7 @@ static int route_held(tarn_cx *cx, size_t i, void *arg)
 static int make_routes(tarn_cx *cx, dealing *d, uint64_t *charged)
 {
     const tn_upsert_plan *plan = d->options->plan;
-    uint64_t bytes = (uint64_t)d->in->rows * sizeof *d->routes;
+    uint64_t bytes = (uint64_t)d->in->facts.count * sizeof *d->routes;
     int rc = TARN_OK;
 
     if (!plan->exact && plan->index_buckets == 0)
@@ -173,7 +173,7 @@ static int count_rows(tarn_cx *cx, dealing *d)
     tn_incoming *in = d->in;
     int rc = TARN_OK;
 
-    for (size_t i = 0; i < (size_t)in->rows; i++) {
+    for (size_t i = 0; i < (size_t)in->facts.count; i++) {
         uint32_t stream;
 
         if (is_update(d, i))
@@ -222,7 +222,7 @@ static void deal_rows(const dealing *d)
     size_t extra = 0, extra_count = d->in->extras.len / sizeof *extras;
     tn_incoming *in = d->in;
 
-    for (size_t i = 0; i < (size_t)in->rows; i++) {
+    for (size_t i = 0; i < (size_t)in->facts.count; i++) {
         if (is_update(d, i))
             deal_update(d, i, in->facts.places[i], (in->facts.flags[i] & TN_ROW_MOVED) != 0);
         for (; extra < extra_count && extras[extra].row == i; extra++)
@@ -351,14 +351,25 @@ static int order_stream(tarn_cx *cx, size_t stream, void *arg)
     return rc == TARN_OK ? order_inserts(cx, stream, arg) : rc;
 }
 
-int tn_incoming_place(tarn_cx *cx, tn_incoming *in, const tn_place_options *options)
+void tn_incoming_undeal(tn_incoming *in)
+{
+    free(in->streams);
+    free(in->updates);
+    free(in->inserts);
+    in->streams = NULL;
+    in->updates = NULL;
+    in->inserts = NULL;
+    tn_budget_give(&in->home, in->placed);
+    in->placed = 0;
+}
+
+int tn_incoming_deal(tarn_cx *cx, tn_incoming *in, const tn_place_options *options)
 {
     dealing d = {.in = in, .options = options};
     size_t updates, inserts;
     uint64_t charged = 0;
     int rc = TARN_OK;
 
-    assert(in->plan == NULL);
     in->stream_count = options->plan->bucket_count + options->plan->partition_count;
     in->streams = tn_calloc(cx, in->stream_count, sizeof *in->streams);
     if (in->streams == NULL)
@@ -378,7 +389,6 @@ int tn_incoming_place(tarn_cx *cx, tn_incoming *in, const tn_place_options *opti
         TN_TRY(TARN_E_NOMEM);
     deal_rows(&d);
     TN_TRY(tn_parallel(cx, in->stream_count, order_stream, &d));
-    in->plan = options->plan;
 done:
     free(d.file_streams);
     free(d.partition_streams);
@@ -387,10 +397,42 @@ done:
     return rc;
 }
 
+int tn_incoming_place(tarn_cx *cx, tn_incoming *in, const tn_place_options *options)
+{
+    int rc = TARN_OK;
+
+    assert(in->plan == NULL);
+    tn_incoming_drop_keys(in);
+    TN_TRY(tn_incoming_seal(cx, in));
+    rc = in->spilled ? TARN_OK : tn_incoming_deal(cx, in, options);
+    if (rc == TARN_E_LIMIT) {
+        tn_incoming_undeal(in);
+        rc = tn_incoming_yield(cx, in);
+    }
+    TN_TRY(rc);
+    if (in->spilled)
+        TN_TRY(tn_incoming_make_runs(cx, in, options));
+    in->sorted = options->sort;
+    in->plan = options->plan;
+done:
+    return rc;
+}
+
 int64_t tn_incoming_stream_rows(const tn_incoming *in, size_t stream)
 {
-    const tn_stream_range *range = &in->streams[stream];
+    size_t count, rows = 0;
+    const tn_run_piece *pieces;
+    const tn_stream_range *range;
 
     assert(in->plan != NULL && stream < in->stream_count);
-    return (int64_t)(range->update_end - range->update + range->insert_end - range->insert);
+    if (!in->spilled) {
+        range = &in->streams[stream];
+        return (int64_t)(range->update_end - range->update + range->insert_end - range->insert);
+    }
+    for (int inserts = 0; inserts < 2; inserts++) {
+        pieces = tn_incoming_runs(in, stream, inserts != 0, &count);
+        for (size_t i = 0; i < count; i++)
+            rows += pieces[i].rows;
+    }
+    return (int64_t)rows;
 }

@@ -14,6 +14,7 @@
 
 struct tn_incoming_reader {
     const tn_incoming *in;
+    tn_run_reader *runs; /* of rows put aside; then all below is unused */
     tn_stream_range left;
     tn_incoming_batch batch;
     struct ArrowArray *columns; /* of a view */
@@ -31,6 +32,15 @@ int tn_incoming_reader_open(tarn_cx *cx, tn_incoming *in, size_t stream, tn_inco
     if (reader == NULL)
         return TARN_E_NOMEM;
     reader->in = in;
+    if (in->spilled) {
+        int rc = tn_run_reader_open(cx, in, stream, &reader->runs);
+
+        if (rc != TARN_OK)
+            free(reader);
+        else
+            *out = reader;
+        return rc;
+    }
     reader->left = in->streams[stream];
     reader->columns = tn_calloc(cx, columns, sizeof *reader->columns);
     reader->children = tn_calloc(cx, columns, sizeof *reader->children);
@@ -46,10 +56,12 @@ int tn_incoming_reader_open(tarn_cx *cx, tn_incoming *in, size_t stream, tn_inco
 
 void tn_incoming_reader_close(tarn_cx *cx, tn_incoming_reader *reader)
 {
-    (void)cx;
     if (reader == NULL)
         return;
-    tn_array_release(&reader->batch.rows);
+    if (reader->runs != NULL)
+        tn_run_reader_close(cx, reader->runs);
+    else
+        tn_array_release(&reader->batch.rows);
     free(reader->columns);
     free(reader->children);
     tn_buf_clear(&reader->rows);
@@ -58,14 +70,11 @@ void tn_incoming_reader_close(tarn_cx *cx, tn_incoming_reader *reader)
     free(reader);
 }
 
-/* How many rows are gathered at once: few wide ones. */
 static int64_t batch_rows(const tn_incoming *in, int64_t rows_max)
 {
-    uint64_t each = in->row_bytes / (uint64_t)(in->rows != 0 ? in->rows : 1) + 1;
-    uint64_t rows = BATCH_BYTES / each < BATCH_ROWS ? BATCH_BYTES / each : BATCH_ROWS;
+    size_t most = rows_max > 0 && rows_max < BATCH_ROWS ? (size_t)rows_max : BATCH_ROWS;
 
-    rows = rows != 0 ? rows : 1;
-    return rows_max > 0 && (uint64_t)rows_max < rows ? rows_max : (int64_t)rows;
+    return (int64_t)tn_incoming_rows_in(in, BATCH_BYTES, most);
 }
 
 static void release_view(struct ArrowArray *array)
@@ -170,6 +179,11 @@ int tn_incoming_reader_next(tarn_cx *cx, tn_incoming_reader *reader, int64_t row
     int rc = TARN_OK;
 
     TN_TRY(tn_cx_check(cx));
+    if (reader->runs != NULL) {
+        TN_TRY(tn_run_reader_next(cx, reader->runs, rows_max, &reader->batch));
+        *out = &reader->batch;
+        goto done;
+    }
     tn_array_release(&reader->batch.rows);
     reader->batch = (tn_incoming_batch){0};
     if (reader->left.update < reader->left.update_end)

@@ -44,6 +44,14 @@ int tn_incoming_charge(tarn_cx *cx, uint64_t bytes, const char *what, uint64_t *
     return rc;
 }
 
+size_t tn_incoming_rows_in(const tn_incoming *in, uint64_t bytes, size_t rows_max)
+{
+    uint64_t each = in->row_bytes / (uint64_t)(in->rows != 0 ? in->rows : 1) + 1;
+    uint64_t rows = bytes / each;
+
+    return rows < 1 ? 1 : rows < rows_max ? (size_t)rows : rows_max;
+}
+
 /* Where the rows of one gather lie. */
 typedef struct wanted {
     uint32_t batch; /* number of the batch among those met */
@@ -175,5 +183,29 @@ int tn_incoming_gather(tarn_cx *cx, const tn_incoming *in, const uint32_t *rows,
 done:
     tn_buf_clear(&batches);
     free(want);
+    return rc;
+}
+
+int tn_incoming_gather_run(tarn_cx *cx, const tn_incoming *in, int64_t first, int64_t count,
+                           struct ArrowArray *out)
+{
+    const tn_held *held = tn_incoming_held(in, first), *end = in->held + in->held_count;
+    tn_gather_part *parts = tn_calloc(cx, (size_t)(end - held), sizeof *parts);
+    size_t n = 0;
+    int rc;
+
+    if (parts == NULL)
+        return TARN_E_NOMEM;
+    for (int64_t at = first; at < first + count; held++) {
+        int64_t past = held->first + held->array.length;
+
+        past = past < first + count ? past : first + count;
+        parts[n++] = (tn_gather_part){.array = &held->array,
+                                      .first = at - held->first + held->array.offset,
+                                      .count = past - at};
+        at = past;
+    }
+    rc = tn_gather(cx, &in->schema, parts, n, out);
+    free(parts);
     return rc;
 }

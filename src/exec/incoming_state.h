@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "batch/array.h"
 #include "exec/incoming.h"
+#include "exec/route_spill.h"
 
 /* Of a row. */
 enum {
@@ -52,15 +53,24 @@ typedef struct tn_row_facts {
     const uint8_t *texts; /* ordering values as bytes, one after the other */
 } tn_row_facts;
 
+/* Rows put aside, in order of arrival: the rows; their keys' hashes and ordering values, which
+ * never change; what is known of them, which each round writes anew. */
+typedef struct tn_spilled {
+    int64_t first, count;
+    tn_spill_piece rows, keys, facts;
+} tn_spilled;
+
 /* Keys of a round, each once: an open table of entries. An entry's number indexes the arrays. */
 typedef struct tn_keys {
     tn_key_hash *hashes;
     _Atomic uint64_t *places; /* while the table is read: the least place that was found */
     uint64_t *slots;          /* the number of an entry + 1, above 32 bits of its hash; 0: free */
     uint64_t mask;
-    size_t count, cap; /* entries that the arrays hold; in memory: rows, of which some are none */
-    size_t distinct;
-    tn_buf extras; /* tn_extra; `row` is an entry; sorted by entry, then place */
+    size_t count, cap; /* entries; in memory: rows, of which some are none */
+    tn_buf extras;     /* tn_extra; `row` is an entry; sorted by entry, then place */
+    /* While one row per key is chosen, of rows put aside: */
+    uint64_t *winners, *orders;
+    tn_buf texts; /* ordering values as bytes: length (4 bytes) and bytes, where `orders` say */
     uint64_t charged;
 } tn_keys;
 
@@ -75,6 +85,14 @@ typedef struct tn_stream_range {
     size_t update, update_end; /* in updates */
     size_t insert, insert_end; /* in inserts */
 } tn_stream_range;
+
+/* A piece of a sorted run: updates or inserts of one stream. */
+typedef struct tn_run_piece {
+    tn_spill_piece place;
+    uint32_t stream, run;
+    uint32_t rows;
+    bool inserts;
+} tn_run_piece;
 
 struct tn_incoming {
     tarn_cx home; /* gives back what was charged, and removes, at close */
@@ -91,10 +109,16 @@ struct tn_incoming {
 
     tn_held *held;
     size_t held_count, held_cap;
-    size_t small_from; /* batches from here on are small and may be joined */
-    tn_row_facts facts;
-    size_t facts_cap; /* rows that partitions and flags have room for */
-    bool any_deletes;
+    size_t small_from;  /* batches from here on are small and may be joined */
+    tn_row_facts facts; /* of the rows held */
+    size_t facts_cap;   /* rows that partitions and flags have room for */
+
+    bool spilled;  /* rows were put aside; those held follow them, and none is held once all came */
+    tn_buf pieces; /* tn_spilled */
+    tn_spill rows_file, keys_file, facts_file;
+    unsigned facts_version;
+    uint64_t text_bytes; /* of ordering values */
+    bool made_staging;
 
     tn_keys keys; /* of all rows, once they were asked for */
     bool keyed;
@@ -110,24 +134,92 @@ struct tn_incoming {
     tn_update *updates;
     uint32_t *inserts;
     uint64_t placed; /* charged for these */
+    uint64_t kept;   /* charged for what stays until close: extras */
+    /* Of rows put aside: pieces of sorted runs instead, by stream. */
+    struct ArrowSchema marked; /* the schema, position and whether it is deleted behind */
+    tn_spill runs_file;
+    tn_buf runs; /* tn_run_piece: by stream, updates first, by run, in order */
+    bool sorted; /* inserts of a run are in order of their keys */
 };
 
-/* incoming_rows.c: the batch that holds row `row`. */
+/* incoming_rows.c: the batch that holds row `row` of those held. */
 const tn_held *tn_incoming_held(const tn_incoming *in, int64_t row);
 /* The key of a row held. */
 tn_str tn_incoming_key(const tn_incoming *in, int64_t row);
-/* Rows rows[0 .. count) as one array; positions that follow each other are copied at once. */
+/* Rows rows[0 .. count) as one array; those that follow each other are copied at once. */
 int tn_incoming_gather(tarn_cx *cx, const tn_incoming *in, const uint32_t *rows, size_t count,
                        struct ArrowArray *out);
-/* Reserves `count` items of `size` bytes for a while of the object; *charged grows. */
+/* Rows [first, first + count) as one array. */
+int tn_incoming_gather_run(tarn_cx *cx, const tn_incoming *in, int64_t first, int64_t count,
+                           struct ArrowArray *out);
+/* How many rows of the usual size take about `bytes`, from 1 to rows_max. */
+size_t tn_incoming_rows_in(const tn_incoming *in, uint64_t bytes, size_t rows_max);
+/* Reserves `bytes`; *charged grows. */
 int tn_incoming_charge(tarn_cx *cx, uint64_t bytes, const char *what, uint64_t *charged);
+
+/* incoming_spill.c: puts aside what is held. */
+int tn_incoming_spill(tarn_cx *cx, tn_incoming *in);
+/* After the last row: all are held, or all are put aside. */
+int tn_incoming_seal(tarn_cx *cx, tn_incoming *in);
+/* After a LIMIT: the rows held, what is known of them included, are put aside, which leaves more
+ * memory to begin again with. */
+int tn_incoming_yield(tarn_cx *cx, tn_incoming *in);
+void tn_incoming_drop_held(tn_incoming *in);
+/* Calls fn once for all rows held, or for each piece put aside. */
+enum {
+    TN_FACTS_KEYS = 1, /* with hashes and orders; of rows put aside alone */
+    TN_FACTS_WRITE = 2 /* fn changes places and flags */
+};
+typedef int (*tn_facts_job)(tarn_cx *cx, tn_row_facts *facts, void *arg);
+int tn_incoming_each(tarn_cx *cx, tn_incoming *in, unsigned how, tn_facts_job fn, void *arg);
+/* Path of a file of the staging directory, which is made. */
+int tn_incoming_stage(tarn_cx *cx, tn_incoming *in, const char *name, tn_str *path);
+/* The piece of the spill file that `facts` are of. */
+const tn_spilled *tn_incoming_piece(const tn_incoming *in, size_t i);
+size_t tn_incoming_piece_count(const tn_incoming *in);
 
 /* incoming_keys.c: hash of a key; partitions make keys different unless they are global. */
 tn_key_hash tn_keys_hash(const tn_incoming *in, const void *key, size_t len, uint32_t partition);
 /* Entries of `count` hashes, UINT32_MAX where there is none. */
 void tn_keys_find(const tn_keys *keys, const tn_key_hash *hashes, size_t count, uint32_t *entries);
+/* Keys of rows put aside, with room for so many to begin with: with `choose` winners and orders,
+ * else places. To be cleared whatever comes of it. */
+int tn_keys_open(tarn_cx *cx, size_t expected, bool choose, tn_keys *out);
+/* The entry of a hash, added when missing; what it is to have is the caller's to fill. */
+int tn_keys_add(tarn_cx *cx, tn_keys *keys, tn_key_hash hash, uint32_t *entry, bool *added);
 void tn_keys_clear(tarn_cx *home, tn_keys *keys);
-/* Hashes all rows and fills in->keys, once. */
+/* Hashes all rows held and fills in->keys, once. Where memory is short for it, the rows are put
+ * aside instead. */
 int tn_incoming_make_keys(tarn_cx *cx, tn_incoming *in);
+void tn_incoming_drop_keys(tn_incoming *in);
+
+/* incoming_rounds.c: the same for rows put aside, by slices of hashes: `work` sees the keys of a
+ * slice, with `choose` and the row of each that wins; `apply` then each row of the slice. */
+typedef struct tn_round {
+    bool choose, by_arrival;
+    int (*begin)(tarn_cx *cx, void *arg); /* before the first slice, and again from the start */
+    int (*work)(tarn_cx *cx, tn_keys *keys, void *arg); /* NULL: nothing to do */
+    int (*apply)(tarn_cx *cx, const tn_keys *keys, uint32_t entry, tn_row_facts *facts, size_t i,
+                 void *arg);
+    void *arg;
+} tn_round;
+int tn_incoming_rounds(tarn_cx *cx, tn_incoming *in, const tn_round *round);
+
+/* incoming_place.c: rows held, dealt to the streams of the plan and sorted. */
+int tn_incoming_deal(tarn_cx *cx, tn_incoming *in, const tn_place_options *options);
+void tn_incoming_undeal(tn_incoming *in);
+/* incoming_runs.c: rows put aside, dealt to sorted runs. */
+int tn_incoming_make_runs(tarn_cx *cx, tn_incoming *in, const tn_place_options *options);
+/* The pieces of a stream's updates or inserts. */
+const tn_run_piece *tn_incoming_runs(const tn_incoming *in, size_t stream, bool inserts,
+                                     size_t *count);
+
+/* incoming_merge.c: a stream of sorted runs. The same as the reader of incoming.h. */
+typedef struct tn_run_reader tn_run_reader;
+int tn_run_reader_open(tarn_cx *cx, const tn_incoming *in, size_t stream, tn_run_reader **out);
+/* *out is zeroed at the end. */
+int tn_run_reader_next(tarn_cx *cx, tn_run_reader *reader, int64_t rows_max,
+                       tn_incoming_batch *out);
+void tn_run_reader_close(tarn_cx *cx, tn_run_reader *reader);
 
 #endif

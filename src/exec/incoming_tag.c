@@ -17,12 +17,11 @@
 #include "codec/parquet/leaf_read.h"
 #include "exec/incoming_tag.h"
 
-#define WAVE_FILES   8 /* per thread */
-#define BLOCK        256
-#define BATCH_ROWS   8192
-#define AHEAD_BYTES  (1u << 20)
-#define AHEAD_SPARSE (64u << 10)  /* where pages are passed over */
-#define LOOK_BYTES   (2ull << 20) /* of one thread: window, page, values */
+#define WAVE_FILES 8 /* per thread */
+#define BLOCK      256
+#define BATCH_ROWS 8192
+#define LOOK_BYTES (2ull << 20) /* of one thread: window, page, values; less in a small memory */
+#define SPARSE     16           /* the window is so much smaller where pages are passed over */
 
 typedef struct job {
     uint32_t candidate, group;
@@ -34,7 +33,7 @@ typedef struct job {
 typedef struct tag {
     tn_incoming *in;
     const tn_tag_options *options;
-    tn_keys *keys;
+    tn_keys *keys; /* those of the round */
     tn_few few;
     tn_candidate *wave;
     size_t wave_count, wave_cap;
@@ -46,14 +45,14 @@ typedef struct tag {
 /* --- hits --- */
 
 /* What one thread needs for a run of keys. */
-typedef struct look {
+typedef struct sight {
     const tag *t;
     const tn_candidate *candidate;
     job *job;
-} look;
+} sight;
 
 /* I1. */
-static void hit(const look *l, uint32_t entry, int64_t row)
+static void hit(const sight *l, uint32_t entry, int64_t row)
 {
     _Atomic uint64_t *at = &l->t->keys->places[entry];
     uint64_t place = TN_PLACE_OF(l->candidate->number, row);
@@ -72,7 +71,8 @@ static void hit(const look *l, uint32_t entry, int64_t row)
     }
 }
 
-static void find_hashes(const look *l, const tn_key_hash *hashes, const int64_t *rows, size_t count)
+static void find_hashes(const sight *l, const tn_key_hash *hashes, const int64_t *rows,
+                        size_t count)
 {
     uint32_t entries[BLOCK];
 
@@ -84,7 +84,7 @@ static void find_hashes(const look *l, const tn_key_hash *hashes, const int64_t 
 
 /* --- the key column --- */
 
-static void find_views(const look *l, const tn_leaf *leaf, const tn_leaf_batch *batch,
+static void find_views(const sight *l, const tn_leaf *leaf, const tn_leaf_batch *batch,
                        int64_t first)
 {
     const tn_view *values = batch->values.data;
@@ -116,7 +116,7 @@ typedef struct dictionary {
     int64_t count;
 } dictionary;
 
-static int know_dictionary(tarn_cx *cx, const look *l, const tn_leaf_batch *batch, dictionary *d)
+static int know_dictionary(tarn_cx *cx, const sight *l, const tn_leaf_batch *batch, dictionary *d)
 {
     const tn_view *values = batch->dictionary.data;
     int64_t count = batch->dictionary.count;
@@ -141,7 +141,7 @@ static int know_dictionary(tarn_cx *cx, const look *l, const tn_leaf_batch *batc
     return TARN_OK;
 }
 
-static void find_indices(const look *l, const tn_leaf *leaf, const tn_leaf_batch *batch,
+static void find_indices(const sight *l, const tn_leaf *leaf, const tn_leaf_batch *batch,
                          int64_t first, const dictionary *d)
 {
     int64_t v = 0;
@@ -157,7 +157,7 @@ static void find_indices(const look *l, const tn_leaf *leaf, const tn_leaf_batch
 }
 
 /* Rows [first, first + rows) of the group; the reader stands at the first. */
-static int look_rows(tarn_cx *cx, const look *l, tn_leaf_reader *reader, int64_t group_first,
+static int look_rows(tarn_cx *cx, const sight *l, tn_leaf_reader *reader, int64_t group_first,
                      int64_t first, int64_t rows, dictionary *d)
 {
     const tn_leaf *leaf = &l->candidate->file.schema.leaves[l->candidate->leaf];
@@ -216,7 +216,7 @@ static int look_group(tarn_cx *cx, size_t i, void *arg)
     job *j = &t->jobs[i];
     const tn_candidate *candidate = &t->wave[j->candidate];
     const tn_parquet *file = &candidate->file;
-    look l = {t, candidate, j};
+    sight l = {t, candidate, j};
     tn_leaf_read_options options = {.keep_dictionary = true};
     tn_few_rows whole = {0, file->footer.groups[j->group].rows}, *ranges = &whole;
     size_t range_count = 0;
@@ -226,11 +226,12 @@ static int look_group(tarn_cx *cx, size_t i, void *arg)
     tn_source source = {0};
     tn_leaf_reader *reader = NULL;
     dictionary d = {0};
-    uint64_t charged = 0, offset;
+    uint64_t charged = 0, offset, memory = t->in->memory_max / 4;
     int64_t at = 0, first = group_first(file, j->group);
     int rc = TARN_OK;
 
-    TN_TRY(tn_incoming_charge(cx, LOOK_BYTES, "reading keys of the table", &charged));
+    memory = memory < LOOK_BYTES ? memory : LOOK_BYTES;
+    TN_TRY(tn_incoming_charge(cx, memory, "reading keys of the table", &charged));
     if (t->few.keys != NULL)
         TN_TRY(tn_few_pages(cx, &t->few, few_partition(t, candidate), candidate, j->group, &arena,
                             &index, &ranges, &range_count));
@@ -244,7 +245,7 @@ static int look_group(tarn_cx *cx, size_t i, void *arg)
     if (range_count == 0)
         goto done;
     TN_TRY(tn_store_open_file(cx, t->in->store, candidate->base->path, &bytes));
-    source = tn_source_file(bytes, index.pages != 0 ? AHEAD_SPARSE : AHEAD_BYTES);
+    source = tn_source_file(bytes, (size_t)(memory / 2 / (index.pages != 0 ? SPARSE : 1)));
     TN_TRY(tn_leaf_reader_open(cx, file, j->group, candidate->leaf, &source, &options, &reader));
     for (size_t r = 0; r < range_count; r++) {
         if (ranges[r].first > at)
@@ -395,7 +396,7 @@ static int scan_columns(tarn_cx *cx, const tag *t, const tn_candidate *c, uint32
     return TARN_OK;
 }
 
-static int look_batch(tarn_cx *cx, const look *l, const struct ArrowArray *batch, int64_t first)
+static int look_batch(tarn_cx *cx, const sight *l, const struct ArrowArray *batch, int64_t first)
 {
     const tn_tag_options *options = l->t->options;
     const int32_t *offsets;
@@ -431,7 +432,7 @@ static int scan_candidate(tarn_cx *cx, tag *t, tn_candidate *c, job *j)
     tn_parquet_scan_options options = {.column_count = t->options->key_column_count};
     tn_parquet_scan *scan = NULL;
     struct ArrowArray batch = {0};
-    look l = {t, c, j};
+    sight l = {t, c, j};
     int64_t first, rows = 1;
     int rc = TARN_OK;
 
@@ -557,48 +558,40 @@ static const tn_extra *extras_of(const tn_keys *keys, uint32_t entry, const tn_e
     return all + low;
 }
 
-static int take_extras(tarn_cx *cx, tn_incoming *in, size_t row, uint32_t entry)
+static int take_extras(tarn_cx *cx, const tn_keys *keys, uint32_t entry, tn_row_facts *facts,
+                       size_t i, tn_incoming *in)
 {
-    const tn_extra *end, *at = extras_of(&in->keys, entry, &end);
+    const tn_extra *end, *at = extras_of(keys, entry, &end);
     int rc = TARN_OK;
 
     for (; at < end && at->row == entry; at++) {
-        tn_extra extra = {.row = row, .place = at->place};
+        tn_extra extra = {.row = (uint64_t)facts->first + i, .place = at->place};
 
         TN_TRY(tn_incoming_charge(cx, sizeof extra, "rows that the table has several times",
-                                  &in->charged));
+                                  &in->kept));
         tn_buf_add(&in->extras, &extra, sizeof extra);
-        in->facts.flags[row] |= TN_ROW_SEVERAL;
+        facts->flags[i] |= TN_ROW_SEVERAL;
     }
     TN_TRY(tn_buf_check(cx, &in->extras));
 done:
     return rc;
 }
 
-/* Gives each row the place of its key. */
-static int take_places(tarn_cx *cx, tn_incoming *in, int64_t *found)
+/* Gives a row the place of its key. */
+static int take_place(tarn_cx *cx, const tn_keys *keys, uint32_t entry, tn_row_facts *facts,
+                      size_t i, void *arg)
 {
-    tn_keys *keys = &in->keys;
-    int rc = TARN_OK;
+    tag *t = arg;
+    uint64_t place = atomic_load_explicit(&keys->places[entry], memory_order_relaxed);
 
-    if (keys->extras.len != 0)
-        qsort(keys->extras.data, keys->extras.len / sizeof(tn_extra), sizeof(tn_extra),
-              compare_extras);
-    for (size_t i = 0; i < (size_t)in->rows; i++) {
-        uint32_t entry = in->same != NULL ? in->same[i] : (uint32_t)i;
-        uint64_t place = atomic_load_explicit(&keys->places[entry], memory_order_relaxed);
-
-        in->facts.places[i] = TN_NO_PLACE;
-        if (in->facts.flags[i] & TN_ROW_DROPPED || place == TN_NO_PLACE)
-            continue;
-        in->facts.places[i] = place;
-        (*found)++;
-        if (keys->extras.len != 0)
-            TN_TRY(take_extras(cx, in, i, entry));
-    }
-done:
-    return rc;
+    facts->places[i] = place;
+    if (place == TN_NO_PLACE)
+        return TARN_OK;
+    t->counts.found++;
+    return keys->extras.len != 0 ? take_extras(cx, keys, entry, facts, i, t->in) : TARN_OK;
 }
+
+/* --- rows held --- */
 
 static int make_places(tarn_cx *cx, tn_incoming *in)
 {
@@ -612,36 +605,111 @@ static int make_places(tarn_cx *cx, tn_incoming *in)
     in->keys.places = tn_alloc(cx, rows * sizeof *in->keys.places);
     if (in->facts.places == NULL || in->keys.places == NULL)
         TN_TRY(TARN_E_NOMEM);
-    for (size_t i = 0; i < rows; i++)
+    for (size_t i = 0; i < rows; i++) {
+        in->facts.places[i] = TN_NO_PLACE;
         atomic_init(&in->keys.places[i], TN_NO_PLACE);
+    }
 done:
     return rc;
+}
+
+/* Looks for the keys of t->keys; their places and extras are then there. */
+static int look(tarn_cx *cx, tag *t)
+{
+    tn_buf *extras = &t->keys->extras;
+    int rc = look_files(cx, t);
+
+    if (rc == TARN_OK && extras->len != 0)
+        qsort(extras->data, extras->len / sizeof(tn_extra), sizeof(tn_extra), compare_extras);
+    return rc;
+}
+
+static int tag_held(tarn_cx *cx, tag *t)
+{
+    tn_incoming *in = t->in;
+    int rc = TARN_OK;
+
+    t->keys = &in->keys;
+    TN_TRY(make_places(cx, in));
+    if (t->options->keys_of == NULL)
+        TN_TRY(tn_few_init(cx, in, &t->few));
+    TN_TRY(look(cx, t));
+    for (size_t i = 0; i < (size_t)in->rows; i++)
+        if (!(in->facts.flags[i] & TN_ROW_DROPPED))
+            TN_TRY(take_place(cx, t->keys, in->same != NULL ? in->same[i] : (uint32_t)i, &in->facts,
+                              i, t));
+done:
+    return rc;
+}
+
+/* --- rows put aside --- */
+
+static int begin_round(tarn_cx *cx, void *arg)
+{
+    tag *t = arg;
+
+    t->counts = (tn_tag_counts){0};
+    tn_buf_reset(&t->in->extras);
+    tn_budget_give(cx, t->in->kept);
+    t->in->kept = 0;
+    return TARN_OK;
+}
+
+static int look_round(tarn_cx *cx, tn_keys *keys, void *arg)
+{
+    tag *t = arg;
+
+    t->keys = keys;
+    return look(cx, t);
+}
+
+static int tag_spilled(tarn_cx *cx, tag *t)
+{
+    tn_round round = {.begin = begin_round, .work = look_round, .apply = take_place, .arg = t};
+    tn_buf *extras = &t->in->extras;
+    int rc = tn_incoming_rounds(cx, t->in, &round);
+
+    /* Rows of one slice came before those of the next. */
+    if (rc == TARN_OK && extras->len != 0)
+        qsort(extras->data, extras->len / sizeof(tn_extra), sizeof(tn_extra), compare_extras);
+    return rc;
+}
+
+/* As if none was looked for. */
+static void forget_places(tn_incoming *in)
+{
+    free(in->facts.places);
+    in->facts.places = NULL;
+    for (int64_t i = 0; i < in->facts.count; i++)
+        in->facts.flags[i] &= (uint8_t)~TN_ROW_SEVERAL;
 }
 
 int tn_incoming_tag(tarn_cx *cx, tn_incoming *in, const tn_tag_options *options,
                     tn_tag_counts *counts)
 {
-    tag t = {.in = in, .options = options, .keys = &in->keys};
+    tag t = {.in = in, .options = options};
     int rc = TARN_OK;
 
     assert(in->files == NULL && in->plan == NULL);
+    TN_TRY(tn_incoming_seal(cx, in));
     TN_TRY(keep_files(cx, in, options));
     if (in->rows == 0 || in->file_count == 0) {
         *counts = (tn_tag_counts){.files = in->file_count};
         goto done;
     }
     TN_TRY(tn_incoming_make_keys(cx, in));
-    TN_TRY(make_places(cx, in));
-    if (options->keys_of == NULL)
-        TN_TRY(tn_few_init(cx, in, &t.few));
-    TN_TRY(look_files(cx, &t));
-    TN_TRY(take_places(cx, in, &t.counts.found));
-    tn_keys_clear(&in->home, &in->keys);
-    free(in->same);
-    in->same = NULL;
-    in->keyed = false;
+    rc = in->spilled ? TARN_OK : tag_held(cx, &t);
+    if (rc == TARN_E_LIMIT) {
+        tn_few_clear(cx, &t.few); /* it points to keys of rows held */
+        forget_places(in);
+        rc = tn_incoming_yield(cx, in);
+    }
+    TN_TRY(rc);
+    if (in->spilled)
+        TN_TRY(tag_spilled(cx, &t));
     *counts = t.counts;
 done:
+    tn_incoming_drop_keys(in);
     tn_few_clear(cx, &t.few);
     return rc;
 }
