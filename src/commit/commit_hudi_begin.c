@@ -17,7 +17,8 @@ static int print_requested(tarn_cx *cx, const tn_hudi_commit *commit, tn_buf *ou
     return tn_requested_replace_print(cx, operation, out);
 }
 
-/* The markers' directory is there from the start: an instant that lacks it is not of tarn. */
+/* The markers' directory is there before the inflight file: an inflight instant that lacks it is
+ * not of tarn. */
 static int make_markers(tarn_cx *cx, tn_hudi_commit *commit)
 {
     tn_arena arena = {0};
@@ -50,10 +51,10 @@ int tn_hudi_commit_begin(tarn_cx *cx, tn_hudi_commit *commit, enum tn_action act
                             commit->word, TN_STATE_REQUESTED, (tn_str){0}, &name));
     /* From here on something may be there, whatever the calls say. */
     commit->state = TN_HUDI_BEGUN;
-    TN_TRY(make_markers(cx, commit));
     if (commit->options.lazy)
         TN_TRY(tn_hudi_heart_beat(cx, commit, commit->instant));
     TN_TRY(tn_hudi_commit_put(cx, commit, name, tn_buf_view(&bytes)));
+    TN_TRY(make_markers(cx, commit));
     *instant = commit->instant;
 done:
     tn_buf_clear(&bytes);

@@ -343,13 +343,14 @@ static bool all_digits(tn_str text)
     return text.len != 0;
 }
 
-/* No writer is at that instant any more: it is completed, or gone from the timeline. */
-static bool is_over(const tn_hudi_commit *commit, tn_str time)
+/* No writer is at that instant any more: it is completed, or gone from the timeline. A time beyond
+ * the timeline may be that of a writer who has begun since. */
+static bool is_over(const tn_hudi_commit *commit, tn_str time, bool hearts)
 {
     const tn_instant *found = find_data(&commit->timeline, time);
 
     return found != NULL ? found->state == TN_STATE_COMPLETED
-                         : tn_str_compare(time, commit->last) <= 0;
+                         : hearts || tn_str_compare(time, commit->last) <= 0;
 }
 
 static int sweep_folder(tarn_cx *cx, tn_hudi_commit *commit, const char *folder, bool hearts)
@@ -373,7 +374,7 @@ static int sweep_folder(tarn_cx *cx, tn_hudi_commit *commit, const char *folder,
         bool found = true, alive = false;
         int64_t age_ms;
 
-        if (!all_digits(name) || !is_over(commit, name))
+        if (!all_digits(name) || !is_over(commit, name, hearts))
             continue;
         if (!hearts) {
             TN_TRY(tn_hudi_marker_remove(cx, commit, name));
