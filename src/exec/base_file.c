@@ -220,6 +220,17 @@ static bool is_full(const tn_base_writer *w, uint64_t target)
            bytes + (group != 0 ? group : TN_BASE_GROUP_BYTES) / 4 >= target;
 }
 
+/* How many rows the file will have when it has so many bytes. */
+static uint64_t expect_rows(const tn_base_writer *w, uint64_t target)
+{
+    int64_t rows = tn_parquet_sink_rows(w->sink);
+    uint64_t bytes = tn_base_writer_bytes(w);
+
+    if (rows <= 0 || bytes == 0 || target == UINT64_MAX)
+        return w->keys.about;
+    return (uint64_t)((double)target / (double)bytes * (double)rows);
+}
+
 int tn_base_writer_fit(tarn_cx *cx, tn_base_writer *w, uint64_t target,
                        const struct ArrowArray *rows, int64_t *fit)
 {
@@ -230,6 +241,7 @@ int tn_base_writer_fit(tarn_cx *cx, tn_base_writer *w, uint64_t target,
     *fit = 0;
     if (w->place.before != NULL)
         TN_TRY(tn_base_old_end(cx, w, true));
+    w->keys.about = expect_rows(w, target);
     if (is_full(w, target))
         goto done;
     /* What rows take in memory tells how wide those to come are, and the rows before them what

@@ -19,7 +19,7 @@
 #include "batch/array.h"
 
 #define WAITING_BYTES_MAX (64u << 20)
-#define WAITING_SHARE     4 /* of the budget, divided by the threads */
+#define WAITING_SHARE     4 /* of the budget; half of that where several files are written at once */
 
 void tn_base_keys_clear(tarn_cx *cx, tn_base_keys *keys)
 {
@@ -138,7 +138,7 @@ static bool may_wait(tarn_cx *cx, tn_base_keys *keys, uint64_t more)
 
     if (held + more <= keys->reserved)
         return true;
-    most = tn_budget_bytes(cx) / WAITING_SHARE / tn_cx_jobs(cx);
+    most = tn_budget_bytes(cx) / WAITING_SHARE / (cx->owner ? 1 : 2);
     most = most < WAITING_BYTES_MAX ? most : WAITING_BYTES_MAX;
     /* In steps that double, as buffers grow. */
     more += held + more;
