@@ -20,7 +20,7 @@ typedef struct parser {
     tarn_cx *cx;
     tn_str text, name;
     size_t at;
-    size_t line;  /* natural lines begun */
+    size_t line;  /* natural, from 1 */
     size_t first; /* where the logical line began */
     tn_arena *arena;
     tn_buf logical; /* a line with its continuations */
@@ -36,66 +36,72 @@ static bool is_blank(char c)
 
 /* ---- lines */
 
-/* The next natural line without its end; false at the end of the text. */
-static bool next_natural(parser *p, tn_str *out)
+static bool is_end(char c)
 {
-    size_t start = p->at, end;
+    return c == '\n' || c == '\r';
+}
 
-    if (start >= p->text.len)
-        return false;
-    end = start;
-    while (end < p->text.len && p->text.ptr[end] != '\n' && p->text.ptr[end] != '\r')
-        end++;
-    *out = (tn_str){p->text.ptr + start, end - start};
-    p->at = end;
-    if (p->at < p->text.len)
-        p->at += p->text.ptr[end] == '\r' && end + 1 < p->text.len && p->text.ptr[end + 1] == '\n'
-                     ? 2
-                     : 1;
+static void skip_comment(parser *p)
+{
+    while (p->at < p->text.len && !is_end(p->text.ptr[p->at]))
+        p->at++;
+}
+
+/* Steps over the end of a line, "\r\n" being one. */
+static void skip_end(parser *p)
+{
+    if (p->text.ptr[p->at] == '\r' && p->at + 1 < p->text.len && p->text.ptr[p->at + 1] == '\n')
+        p->at++;
+    p->at++;
     p->line++;
-    return true;
 }
 
-static tn_str without_blanks(tn_str line)
+/* Adds the rest of a natural line; true when it ends with an odd number of backslashes, the last of
+ * which is not added. */
+static bool add_natural(parser *p)
 {
-    size_t at = 0;
+    size_t start = p->at, slashes = 0;
 
-    while (at < line.len && is_blank(line.ptr[at]))
-        at++;
-    return tn_str_from(line, at);
-}
-
-/* Adds a natural line; true when it goes on: it ends with an odd number of backslashes. */
-static bool add_line(parser *p, tn_str line)
-{
-    size_t slashes = 0;
-
-    while (slashes < line.len && line.ptr[line.len - 1 - slashes] == '\\')
+    while (p->at < p->text.len && !is_end(p->text.ptr[p->at]))
+        p->at++;
+    while (slashes < p->at - start && p->text.ptr[p->at - 1 - slashes] == '\\')
         slashes++;
-    line.len -= slashes % 2;
-    tn_buf_str(&p->logical, line);
+    tn_buf_add(&p->logical, p->text.ptr + start, p->at - start - slashes % 2);
     return slashes % 2 == 1;
 }
 
-/* The next logical line that holds something into p->logical; false at the end. */
+/* The next logical line into p->logical; false at the end. As in Java, a line that is empty so far
+ * may begin with a comment even where it goes on with another one; and a backslash that is all of
+ * the last line is an empty key. */
 static bool next_logical(parser *p)
 {
-    tn_str line;
     bool more;
 
     tn_buf_reset(&p->logical);
-    while (next_natural(p, &line)) {
-        line = without_blanks(line);
-        if (line.len == 0 || line.ptr[0] == '#' || line.ptr[0] == '!')
+    for (;;) {
+        while (p->at < p->text.len && is_blank(p->text.ptr[p->at]))
+            p->at++;
+        if (p->at >= p->text.len)
+            return p->logical.len != 0;
+        if (p->logical.len == 0 && (p->text.ptr[p->at] == '#' || p->text.ptr[p->at] == '!')) {
+            skip_comment(p);
             continue;
-        p->first = p->line;
-        more = add_line(p, line);
-        while (more && next_natural(p, &line))
-            more = add_line(p, without_blanks(line));
-        if (p->logical.len != 0)
+        }
+        if (is_end(p->text.ptr[p->at]) && p->logical.len == 0) {
+            skip_end(p);
+            continue;
+        }
+        if (p->logical.len == 0)
+            p->first = p->line;
+        more = add_natural(p);
+        if (p->at >= p->text.len || (p->logical.len == 0 && p->at + 1 == p->text.len)) {
+            p->at = p->text.len;
+            return true;
+        }
+        skip_end(p);
+        if (!more)
             return true;
     }
-    return false;
 }
 
 /* ---- characters */
@@ -258,7 +264,7 @@ done:
 int tn_properties_parse(tarn_cx *cx, tn_str text, tn_str name, tn_arena *arena, tn_properties *out)
 {
     tn_properties found = {0};
-    parser p = {.cx = cx, .text = text, .name = name, .arena = arena, .out = &found};
+    parser p = {.cx = cx, .text = text, .name = name, .arena = arena, .out = &found, .line = 1};
     int rc = TARN_OK;
 
     if (text.len > TN_PROPERTIES_BYTES_MAX)
