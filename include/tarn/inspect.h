@@ -43,6 +43,13 @@ typedef struct tarn_inspect_key {
     size_t value_bytes;
 } tarn_inspect_key;
 
+/* What Hudi keeps in the footer of a base file. */
+typedef struct tarn_inspect_hudi {
+    const char *filter;    /* of its keys: "SIMPLE", "DYNAMIC_V0"; NULL: it has none */
+    uint64_t filter_bytes; /* of the filter's text */
+    const char *min_key, *max_key;
+} tarn_inspect_hudi;
+
 typedef struct tarn_inspect {
     const char *path, *created_by, *schema; /* schema: the message text, a node a line */
     uint64_t file_bytes, footer_bytes, compressed_bytes, uncompressed_bytes;
@@ -54,6 +61,7 @@ typedef struct tarn_inspect {
     size_t group_count;
     const tarn_inspect_key *keys;
     size_t key_count;
+    const tarn_inspect_hudi *hudi; /* NULL: no base file of a Hudi table */
 } tarn_inspect;
 
 /* A Parquet file. NOTFOUND, CORRUPT, UNSUPPORTED (encrypted) with text. */
@@ -70,6 +78,34 @@ typedef struct tarn_inspect_chunk {
 TARN_API int tarn_inspect_chunk_at(tarn_cx *cx, const tarn_inspect *inspect, size_t group,
                                    size_t column, tarn_inspect_chunk *chunk);
 TARN_API void tarn_inspect_chunk_clear(tarn_inspect_chunk *chunk);
+
+/* Other single files: an Avro file (of a timeline, or any), a commit of an older timeline (JSON),
+ * or properties. */
+enum tarn_inspect_kind {
+    TARN_INSPECT_PARQUET, /* and whatever is none of the others: opening it says what is wrong */
+    TARN_INSPECT_DIR,
+    TARN_INSPECT_HUDI, /* a directory that is a Hudi table */
+    TARN_INSPECT_AVRO,
+    TARN_INSPECT_JSON,
+    TARN_INSPECT_PROPERTIES,
+    TARN_INSPECT_EMPTY /* a file of no bytes */
+};
+/* By the first bytes; properties by the name. */
+TARN_API int tarn_inspect_kind_of(tarn_cx *cx, const char *path, enum tarn_inspect_kind *out);
+
+typedef struct tarn_inspect_text {
+    const char *path;
+    uint64_t file_bytes;
+    const char *record, *schema; /* of Avro: its full name, and the schema as JSON; else NULL */
+    const char *const *records;  /* of Avro and JSON: each as JSON text */
+    size_t record_count;
+    const tarn_inspect_key *keys; /* of properties */
+    size_t key_count;
+} tarn_inspect_text;
+/* INVALID or CORRUPT naming the place. */
+TARN_API int tarn_inspect_text_open(tarn_cx *cx, const char *path, enum tarn_inspect_kind kind,
+                                    tarn_inspect_text **out);
+TARN_API void tarn_inspect_text_close(tarn_inspect_text *text);
 
 /* A directory. */
 typedef struct tarn_inspect_partition {

@@ -14,6 +14,7 @@
 #include "status.h"
 #include "table.h"
 #include "task.h"
+#include "timeline.h"
 #include "write.h"
 
 #endif

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "show_print.h"
 #include "tarn/inspect.h"
 
 #define COLUMNS_SHOWN 40
@@ -129,6 +130,25 @@ static void print_keys(struct cmd_call *call, const tarn_inspect *file)
     more(call->out, file->key_count, count, "keys");
 }
 
+static void print_hudi(struct cmd_call *call, const tarn_inspect_hudi *hudi)
+{
+    struct out_word word;
+
+    out_text(call->out, "base file of a Hudi table: ");
+    if (hudi->filter != NULL)
+        out_text(call->out, "key filter %s of %s", hudi->filter,
+                 out_size(&word, hudi->filter_bytes));
+    else
+        out_text(call->out, "no key filter");
+    if (hudi->min_key != NULL && hudi->max_key != NULL) {
+        out_text(call->out, ", keys from ");
+        out_name(call->out, hudi->min_key, strlen(hudi->min_key));
+        out_text(call->out, " to ");
+        out_name(call->out, hudi->max_key, strlen(hudi->max_key));
+    }
+    out_text(call->out, "\n");
+}
+
 static void print_file(struct cmd_call *call, const tarn_inspect *file)
 {
     const struct values *values = call->values;
@@ -143,6 +163,8 @@ static void print_file(struct cmd_call *call, const tarn_inspect *file)
     out_text(call->out, ", %s", out_many(&b, file->column_count, "column", NULL));
     out_text(call->out, ", footer %s, data %.1f:1\n", out_size(&c, file->footer_bytes),
              ratio(file->uncompressed_bytes, file->compressed_bytes));
+    if (file->hudi != NULL)
+        print_hudi(call, file->hudi);
     if (values->full) {
         out_text(call->out, "\n");
         out_text(call->out, "%s", file->schema);
@@ -233,6 +255,14 @@ static int json_file(struct cmd_call *call, const tarn_inspect *file)
     out_json_u64(&json, "uncompressed_bytes", file->uncompressed_bytes);
     out_json_i64(&json, "rows", file->rows);
     out_json_text(&json, "schema", file->schema);
+    if (file->hudi != NULL) {
+        out_json_object(&json, "hudi");
+        out_json_text(&json, "filter", file->hudi->filter);
+        out_json_u64(&json, "filter_bytes", file->hudi->filter_bytes);
+        out_json_text(&json, "min_key", file->hudi->min_key);
+        out_json_text(&json, "max_key", file->hudi->max_key);
+        out_json_object_end(&json);
+    }
     out_json_array(&json, "columns");
     for (size_t i = 0; i < file->column_count; i++) {
         out_json_object(&json, NULL);
@@ -366,28 +396,69 @@ static int run_file(struct cmd_call *call)
     return rc;
 }
 
+static int run_table(struct cmd_call *call)
+{
+    const struct values *values = call->values;
+    tarn_overview *table = NULL;
+    int rc = tarn_overview_open(call->cx, call->args[0], &table);
+
+    if (rc == TARN_OK && call->common.json)
+        show_print_table_json(call, table);
+    else if (rc == TARN_OK)
+        show_print_table(call, table, values->full);
+    tarn_overview_close(table);
+    return rc;
+}
+
+static int run_text(struct cmd_call *call, enum tarn_inspect_kind kind)
+{
+    const struct values *values = call->values;
+    tarn_inspect_text *text = NULL;
+    int rc = tarn_inspect_text_open(call->cx, call->args[0], kind, &text);
+
+    if (rc == TARN_OK && call->common.json)
+        show_print_text_json(call, text);
+    else if (rc == TARN_OK)
+        show_print_text(call, text, values->full);
+    tarn_inspect_text_close(text);
+    return rc;
+}
+
 static int run(struct cmd_call *call)
 {
-    bool is_dir = false;
-    int rc = tarn_inspect_is_dir(call->cx, call->args[0], &is_dir);
+    enum tarn_inspect_kind kind = TARN_INSPECT_PARQUET;
+    int rc = tarn_inspect_kind_of(call->cx, call->args[0], &kind);
 
-    if (rc == TARN_OK)
-        rc = is_dir ? run_dir(call) : run_file(call);
+    if (rc == TARN_OK && kind == TARN_INSPECT_DIR)
+        rc = run_dir(call);
+    else if (rc == TARN_OK && kind == TARN_INSPECT_HUDI)
+        rc = run_table(call);
+    else if (rc == TARN_OK && kind == TARN_INSPECT_PARQUET)
+        rc = run_file(call);
+    else if (rc == TARN_OK)
+        rc = run_text(call, kind);
     return cmd_end(call, rc);
 }
 
 const struct cmd cmd_show = {
     .name = "show",
-    .help = "one screen on a Parquet file or a directory of them",
+    .help = "one screen on a table, a directory, or any one file",
     .synopsis = "PATH",
-    .about = "For a file: writer, row groups, and for each column its types, encodings, codec, "
-             "sizes, nulls, bounds, and whether it has a page index and a bloom filter. Bounds are "
-             "shown where the file's statistics can be trusted. For a directory: files, bytes, "
-             "rows, the common schema, and the first partitions.\n\n"
-             "Long lists are cut; --full shows all, and the schema as a message. --json prints "
-             "everything, chunk by chunk.",
+    .about =
+        "For a Parquet file: writer, row groups, and for each column its types, encodings, codec, "
+        "sizes, nulls, bounds, and whether it has a page index and a bloom filter. Bounds are "
+        "shown where the file's statistics can be trusted; of a base file of a Hudi table the "
+        "key filter and the range of keys, too. For a directory: files, bytes, rows, the "
+        "common schema, and the first partitions. For a Hudi table: what it is, the last "
+        "commits, file groups, rows and small files, and warnings. hoodie.properties, other "
+        "properties, files of a timeline and any Avro file are shown as what they hold.\n\n"
+        "Long lists are cut; --full shows all, and the schema as a message. --json prints "
+        "everything, chunk by chunk.",
     .example = "# what a file holds\n"
                "tarn show lake/events/dt=2024-05-12/part-0.parquet\n"
+               "# a Hudi table, and one file of it\n"
+               "tarn show lake/orders\n"
+               "tarn show lake/orders/.hoodie/hoodie.properties\n"
                "# the encodings of each column, by jq\n"
                "tarn show part-0.parquet --json | jq '.columns[] | [.name, .encodings]'",
     .options = options,

@@ -7,12 +7,16 @@ extern const struct cmd cmd_commit;
 extern const struct cmd cmd_completions;
 extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_exec;
+extern const struct cmd cmd_files;
 extern const struct cmd cmd_help;
+extern const struct cmd cmd_instant;
 extern const struct cmd cmd_man;
 extern const struct cmd cmd_merge;
 extern const struct cmd cmd_read;
+extern const struct cmd cmd_schema;
 extern const struct cmd cmd_show;
 extern const struct cmd cmd_splits;
+extern const struct cmd cmd_timeline;
 extern const struct cmd cmd_write;
 
 /* clang-format off: one a line, so that lines do not meet. */
@@ -21,6 +25,10 @@ const struct cmd *const cmd_table[] = {
     &cmd_merge,
     &cmd_read,
     &cmd_show,
+    &cmd_timeline,
+    &cmd_instant,
+    &cmd_files,
+    &cmd_schema,
     &cmd_write,
     &cmd_splits,
     &cmd_exec,
@@ -34,9 +42,8 @@ const struct cmd *const cmd_table[] = {
 
 /* Refused by name until their version. */
 const char *const cmd_later[] = {
-    "create",  "timeline",  "instant", "files", "schema",  "report",
-    "serve",   "compact",  "cluster", "clean", "archive", "rollback",
-    "restore", "savepoint", "repair",   "upgrade", NULL,
+    "create",   "report",  "serve",     "compact", "cluster", "clean", "archive",
+    "rollback", "restore", "savepoint", "repair",  "upgrade", NULL,
 };
 
 const struct cmd *cmd_find(const char *name)

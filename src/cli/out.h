@@ -78,6 +78,11 @@ void out_json_bool(struct out_json *json, const char *key, bool value);
 void out_json_null(struct out_json *json, const char *key);
 /* Text; broken UTF-8 becomes U+FFFD. NULL: null. */
 void out_json_text(struct out_json *json, const char *key, const char *text);
+/* JSON text, as it is. NULL: null. */
+void out_json_raw(struct out_json *json, const char *key, const char *text);
+/* JSON text for people: a member or item a line, indented; texts longer than `text_max` bytes are
+ * cut (0: none is). */
+void out_json_pretty(struct out *out, const char *text, size_t text_max);
 /* A name of any bytes: "%" and what is not UTF-8 as %XX. */
 void out_json_name(struct out_json *json, const char *key, const char *bytes, size_t len);
 

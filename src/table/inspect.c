@@ -375,6 +375,39 @@ static int fill_keys(tarn_cx *cx, inspection *self)
     return TARN_OK;
 }
 
+/* The keys of the footer that Hudi's writers put there (HoodieBloomFilterWriteSupport). */
+static int fill_hudi(tarn_cx *cx, inspection *self)
+{
+    tarn_inspect_hudi *hudi = tn_arena_take(cx, &self->arena, sizeof *hudi);
+    bool any = false;
+
+    if (hudi == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < self->face.key_count; i++) {
+        const tarn_inspect_key *key = &self->face.keys[i];
+
+        if (key->value == NULL)
+            continue;
+        if (strcmp(key->key, "org.apache.hudi.bloomfilter") == 0) {
+            hudi->filter_bytes = key->value_bytes;
+            if (hudi->filter == NULL)
+                hudi->filter = "SIMPLE";
+        } else if (strcmp(key->key, "hoodie_bloom_filter_type_code") == 0) {
+            hudi->filter = key->value;
+        } else if (strcmp(key->key, "hoodie_min_record_key") == 0) {
+            hudi->min_key = key->value;
+        } else if (strcmp(key->key, "hoodie_max_record_key") == 0) {
+            hudi->max_key = key->value;
+        } else {
+            continue;
+        }
+        any = true;
+    }
+    if (any)
+        self->face.hudi = hudi;
+    return TARN_OK;
+}
+
 static int fill(tarn_cx *cx, inspection *self)
 {
     const tn_parquet *file = &self->file;
@@ -392,6 +425,7 @@ static int fill(tarn_cx *cx, inspection *self)
     self->face.column_count = file->schema.leaf_count;
     TN_TRY(fill_groups(cx, self));
     TN_TRY(fill_keys(cx, self));
+    TN_TRY(fill_hudi(cx, self));
     tn_schema_print(&text, &file->schema);
     TN_TRY(tn_buf_check(cx, &text));
     self->face.path = keep(cx, &self->arena, file->path);

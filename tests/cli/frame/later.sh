@@ -1,5 +1,5 @@
 # Verbs of later versions are refused by name.
-for verb in create timeline instant files schema report serve compact cluster clean \
+for verb in create report serve compact cluster clean \
     archive rollback restore savepoint repair upgrade; do
     status=0
     tarn $verb table || status=$?

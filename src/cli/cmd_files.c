@@ -1,0 +1,203 @@
+/* tarn files PATH: the file groups of a Hudi table, or the files of a directory. */
+#include <string.h>
+
+#include "cmd.h"
+#include "tarn/timeline.h"
+
+struct values {
+    struct cmd_list partitions;
+    const char *group, *as_of;
+    bool all, no_rows;
+    uint64_t small_bytes;
+};
+
+static const struct values defaults = {.small_bytes = 100ull << 20};
+
+static const struct cmd_option options[] = {
+    CMD_TEXT_LIST(struct values, partitions, "partition", 0, "PATH", "only this one"),
+    CMD_TEXT(struct values, group, "group", 0, "ID", "the history of one file group"),
+    CMD_FLAG(struct values, all, "all", 0, "older, replaced and uncommitted files, too"),
+    CMD_TEXT(struct values, as_of, "as-of", 0, "TIME", "as they were at an instant"),
+    CMD_SIZE(struct values, small_bytes, "small", 0, "what counts as small (100M)"),
+    CMD_FLAG(struct values, no_rows, "no-rows", 0, "leave footers closed: names and sizes alone"),
+    {0}};
+
+static const char *const notes[] = {[TARN_FILE_CURRENT] = "current",
+                                    [TARN_FILE_OLDER] = "older",
+                                    [TARN_FILE_REPLACED] = "replaced",
+                                    [TARN_FILE_UNCOMMITTED] = "uncommitted",
+                                    [TARN_FILE_LATER] = "later"};
+
+static void cell_text(struct out_table *table, const char *text)
+{
+    out_cell_name(table, text != NULL ? text : "-", text != NULL ? strlen(text) : 1);
+}
+
+static void print_note(struct out_table *table, const tarn_table_file *file)
+{
+    out_cell(table, "%s%s%s", file->note != TARN_FILE_CURRENT ? notes[file->note] : "",
+             file->small ? "small" : "",
+             file->pending ? (file->small ? ", pending" : "pending") : "");
+}
+
+static void cell_rows(struct out_table *table, int64_t rows)
+{
+    if (rows < 0)
+        out_cell(table, "?");
+    else
+        out_cell_count(table, (uint64_t)rows);
+}
+
+static void print_hudi(struct cmd_call *call, const tarn_files *files)
+{
+    static const struct out_column titles[] = {
+        {"PARTITION", false}, {"FILE ID", false}, {"INSTANT", false},
+        {"ACTION", false},    {"SIZE", true},     {"ROWS", true},
+        {"NOTE", false},      {"FILE", false},    {"LOGS", true}};
+    struct out_table *table = out_table_open(call->out, titles, files->mor ? 9 : 8);
+
+    for (size_t i = 0; i < files->file_count; i++) {
+        const tarn_table_file *file = &files->files[i];
+
+        out_cell_name(table, file->partition, strlen(file->partition));
+        cell_text(table, file->file_id);
+        out_cell(table, "%s", file->instant != NULL ? file->instant : "-");
+        out_cell(table, "%s", file->action != NULL ? file->action : "-");
+        out_cell_size(table, file->bytes);
+        cell_rows(table, file->rows);
+        if (files->mor)
+            out_cell_count(table, file->logs);
+        print_note(table, file);
+        cell_text(table, file->name);
+    }
+    out_table_close(table);
+}
+
+static void print_plain(struct cmd_call *call, const tarn_files *files)
+{
+    static const struct out_column titles[] = {
+        {"PARTITION", false}, {"SIZE", true}, {"ROWS", true}, {"NOTE", false}, {"FILE", false}};
+    struct out_table *table = out_table_open(call->out, titles, 5);
+
+    for (size_t i = 0; i < files->file_count; i++) {
+        const tarn_table_file *file = &files->files[i];
+
+        out_cell_name(table, file->partition, strlen(file->partition));
+        out_cell_size(table, file->bytes);
+        cell_rows(table, file->rows);
+        print_note(table, file);
+        cell_text(table, file->name);
+    }
+    out_table_close(table);
+}
+
+static void print(struct cmd_call *call, const tarn_files *files)
+{
+    const struct values *values = call->values;
+    struct out_word a, b, c, d, e;
+
+    if (files->file_count != 0 && files->hudi)
+        print_hudi(call, files);
+    else if (files->file_count != 0)
+        print_plain(call, files);
+    out_note(call->out, "%s, %s, %s, %s; %s under %s",
+             out_many(&a, files->partitions, "partition", NULL),
+             out_many(&b, files->groups, files->hudi ? "file group" : "file", NULL),
+             out_size(&c, files->bytes), out_many(&d, (uint64_t)files->rows, "row", NULL),
+             files->small == files->groups && files->small != 0 ? "all"
+                                                                : out_count(&e, files->small),
+             out_size(&(struct out_word){{0}}, files->small_bytes));
+    if (files->older + files->uncommitted != 0)
+        out_note(call->out, "not shown: %s of earlier slices, %s uncommitted%s; --all shows them",
+                 out_many(&a, files->older, "file", NULL), out_count(&b, files->uncommitted),
+                 values->as_of != NULL ? " or later" : "");
+}
+
+static void json_file(struct out_json *json, const tarn_table_file *file)
+{
+    out_json_object(json, NULL);
+    out_json_name(json, "partition", file->partition, strlen(file->partition));
+    out_json_text(json, "file_id", file->file_id);
+    out_json_text(json, "instant", file->instant);
+    out_json_text(json, "action", file->action);
+    if (file->name != NULL)
+        out_json_name(json, "name", file->name, strlen(file->name));
+    else
+        out_json_null(json, "name");
+    out_json_u64(json, "bytes", file->bytes);
+    if (file->rows >= 0)
+        out_json_i64(json, "rows", file->rows);
+    else
+        out_json_null(json, "rows");
+    out_json_u64(json, "logs", file->logs);
+    out_json_text(json, "note", notes[file->note]);
+    out_json_bool(json, "small", file->small);
+    out_json_bool(json, "pending", file->pending);
+    out_json_object_end(json);
+}
+
+static void print_json(struct cmd_call *call, const tarn_files *files)
+{
+    struct out_json json = out_json_open(call->out, "files", 1);
+
+    out_json_text(&json, "path", files->path);
+    out_json_bool(&json, "hudi", files->hudi);
+    out_json_bool(&json, "mor", files->mor);
+    out_json_u64(&json, "partitions", files->partitions);
+    out_json_u64(&json, "groups", files->groups);
+    out_json_u64(&json, "bytes", files->bytes);
+    out_json_i64(&json, "rows", files->rows);
+    out_json_u64(&json, "small", files->small);
+    out_json_u64(&json, "small_bytes", files->small_bytes);
+    out_json_u64(&json, "older", files->older);
+    out_json_u64(&json, "uncommitted", files->uncommitted);
+    out_json_array(&json, "files");
+    for (size_t i = 0; i < files->file_count; i++)
+        json_file(&json, &files->files[i]);
+    out_json_array_end(&json);
+    out_json_close(&json);
+}
+
+static int run(struct cmd_call *call)
+{
+    const struct values *values = call->values;
+    const tarn_files_options chosen = {.partitions = values->partitions.items,
+                                       .partition_count = values->partitions.count,
+                                       .group = values->group,
+                                       .all = values->all,
+                                       .as_of = values->as_of,
+                                       .no_rows = values->no_rows,
+                                       .small_bytes = values->small_bytes};
+    tarn_files *files = NULL;
+    int rc = tarn_files_open(call->cx, call->args[0], &chosen, &files);
+
+    if (rc == TARN_OK && call->common.json)
+        print_json(call, files);
+    else if (rc == TARN_OK)
+        print(call, files);
+    tarn_files_close(files);
+    return cmd_end(call, rc);
+}
+
+const struct cmd cmd_files = {
+    .name = "files",
+    .help = "the file groups of a Hudi table, or the files of a directory",
+    .synopsis = "PATH",
+    .about =
+        "For a Hudi table: the latest slice of each file group, with the instant that wrote "
+        "it, its size and rows. --all adds what a reader does not see: files of earlier "
+        "slices, which a cleaner will take away, of replaced groups, and of instants that were "
+        "never completed. --group shows the history of one group.\n\n"
+        "For a plain directory: its Parquet files. Rows are read from footers; --no-rows "
+        "leaves them closed.",
+    .example = "# the files of one partition\n"
+               "tarn files lake/orders --partition dt=2024-05-12\n"
+               "# how a file group came to be\n"
+               "tarn files lake/orders --group 7e0d4c5c-4a4c-4c7b-b0ff-3e1e0f4e6f3a-0",
+    .options = options,
+    .args_min = 1,
+    .args_max = 1,
+    .values_size = sizeof(struct values),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,245 @@
+/* What `tarn show` prints of a Hudi table, and of files that are no Parquet. */
+#include "show_print.h"
+
+#include <string.h>
+
+#include "instant_print.h"
+
+#define PARTS_SHOWN 10
+#define TEXT_SHOWN  200
+#define VALUE_SHOWN 100
+
+/* ---- a table */
+
+static void print_names(struct out *out, const char *title, const char *const *names, size_t count,
+                        const char *none)
+{
+    out_text(out, "  %-14s ", title);
+    for (size_t i = 0; i < count; i++) {
+        out_text(out, "%s", i > 0 ? ", " : "");
+        out_name(out, names[i], strlen(names[i]));
+    }
+    out_text(out, "%s\n", count == 0 ? none : "");
+}
+
+static void print_traits(struct out *out, const tarn_overview *table)
+{
+    print_names(out, "record key", table->keys, table->key_count, "made by Hudi");
+    print_names(out, "partitioned by", table->partition_fields, table->partition_field_count,
+                "nothing");
+    print_names(out, "ordering", table->ordering, table->ordering_count, "none: the last one wins");
+    out_text(out, "  %-14s %s\n", "merge mode", table->merge_mode);
+    out_text(out, "  %-14s %s%s%s\n", "key generator",
+             table->keygen != NULL ? table->keygen : "unknown",
+             table->hive_style ? ", hive-style paths" : "",
+             table->url_encode ? ", URL-encoded paths" : "");
+    out_text(out, "  %-14s %s%s%s%s\n", "files", table->base_format,
+             table->meta_fields ? "" : ", without meta columns",
+             table->metadata_table ? ", with a metadata table" : "",
+             table->cdc ? ", with change data" : "");
+}
+
+static void print_partitions(struct out *out, const tarn_overview *table, bool full)
+{
+    static const struct out_column titles[] = {{"PARTITION", false},
+                                               {"FILE GROUPS", true},
+                                               {"SMALL", true},
+                                               {"SIZE", true},
+                                               {"ROWS", true}};
+    size_t count =
+        full || table->partition_count <= PARTS_SHOWN + 1 ? table->partition_count : PARTS_SHOWN;
+    struct out_table *made;
+    struct out_word word;
+
+    if (table->partition_count == 0 ||
+        (table->partition_count == 1 && table->partitions[0].path[0] == '\0'))
+        return;
+    out_text(out, "\n");
+    made = out_table_open(out, titles, 5);
+    for (size_t i = 0; i < count; i++) {
+        const tarn_overview_partition *at = &table->partitions[i];
+
+        out_cell_name(made, at->path, strlen(at->path));
+        out_cell_count(made, at->groups);
+        out_cell_count(made, at->small);
+        out_cell_size(made, at->bytes);
+        out_cell_count(made, (uint64_t)at->rows);
+    }
+    out_table_close(made);
+    if (count < table->partition_count)
+        out_text(out, "… %s more partitions; --full shows all\n",
+                 out_count(&word, table->partition_count - count));
+}
+
+void show_print_table(struct cmd_call *call, const tarn_overview *table, bool full)
+{
+    struct out *out = call->out;
+    struct out_word a, b, c, d, e;
+
+    out_name(out, table->path, strlen(table->path));
+    out_text(out, "\nHudi table %s%s%s, %s, version %d, timeline layout %d, times are %s\n",
+             table->database != NULL ? table->database : "", table->database != NULL ? "." : "",
+             table->name != NULL ? table->name : "", table->type, table->table_version,
+             table->timeline_layout, table->utc ? "UTC" : "local to their writer");
+    if (table->files_known) {
+        out_text(out, "%s, %s, ", out_many(&a, table->partition_count, "partition", NULL),
+                 out_many(&b, table->groups, "file group", NULL));
+        out_text(out, "%s, %s; %s under %s; ", out_size(&a, table->bytes),
+                 out_many(&b, (uint64_t)table->rows, "row", NULL), out_count(&c, table->small),
+                 out_size(&d, table->small_bytes));
+    } else {
+        out_text(out, "files could not be listed; ");
+    }
+    out_text(out, "%s\n\n", out_many(&e, table->instants, "instant", NULL));
+    print_traits(out, table);
+    if (table->last_count != 0) {
+        out_text(out, "\nLAST COMMITS\n");
+        instant_print_table(out, table->last, table->last_count, true);
+    }
+    print_partitions(out, table, full);
+    for (size_t i = 0; i < table->warning_count; i++)
+        out_warn(out, "%s", table->warnings[i]);
+}
+
+static void json_names(struct out_json *json, const char *key, const char *const *names,
+                       size_t count)
+{
+    out_json_array(json, key);
+    for (size_t i = 0; i < count; i++)
+        out_json_text(json, NULL, names[i]);
+    out_json_array_end(json);
+}
+
+static void json_traits(struct out_json *json, const tarn_overview *table)
+{
+    out_json_text(json, "path", table->path);
+    out_json_text(json, "name", table->name);
+    out_json_text(json, "database", table->database);
+    out_json_text(json, "type", table->type);
+    out_json_i64(json, "table_version", table->table_version);
+    out_json_i64(json, "timeline_layout", table->timeline_layout);
+    out_json_text(json, "keygen", table->keygen);
+    json_names(json, "keys", table->keys, table->key_count);
+    json_names(json, "partition_fields", table->partition_fields, table->partition_field_count);
+    json_names(json, "ordering", table->ordering, table->ordering_count);
+    out_json_text(json, "merge_mode", table->merge_mode);
+    out_json_text(json, "base_format", table->base_format);
+    out_json_bool(json, "hive_style", table->hive_style);
+    out_json_bool(json, "url_encode", table->url_encode);
+    out_json_bool(json, "meta_fields", table->meta_fields);
+    out_json_bool(json, "utc", table->utc);
+    out_json_bool(json, "metadata_table", table->metadata_table);
+    out_json_bool(json, "cdc", table->cdc);
+}
+
+void show_print_table_json(struct cmd_call *call, const tarn_overview *table)
+{
+    struct out_json json = out_json_open(call->out, "show.hudi", 1);
+
+    json_traits(&json, table);
+    out_json_u64(&json, "instants", table->instants);
+    out_json_u64(&json, "pending", table->pending);
+    out_json_array(&json, "last");
+    for (size_t i = 0; i < table->last_count; i++)
+        instant_print_json(&json, &table->last[i]);
+    out_json_array_end(&json);
+    out_json_bool(&json, "files_known", table->files_known);
+    out_json_u64(&json, "groups", table->groups);
+    out_json_u64(&json, "bytes", table->bytes);
+    out_json_i64(&json, "rows", table->rows);
+    out_json_u64(&json, "small", table->small);
+    out_json_u64(&json, "small_bytes", table->small_bytes);
+    out_json_u64(&json, "older", table->older);
+    out_json_u64(&json, "uncommitted", table->uncommitted);
+    out_json_array(&json, "partitions");
+    for (size_t i = 0; i < table->partition_count; i++) {
+        const tarn_overview_partition *at = &table->partitions[i];
+
+        out_json_object(&json, NULL);
+        out_json_name(&json, "path", at->path, strlen(at->path));
+        out_json_u64(&json, "groups", at->groups);
+        out_json_u64(&json, "small", at->small);
+        out_json_u64(&json, "bytes", at->bytes);
+        out_json_i64(&json, "rows", at->rows);
+        out_json_object_end(&json);
+    }
+    out_json_array_end(&json);
+    json_names(&json, "warnings", table->warnings, table->warning_count);
+    out_json_close(&json);
+}
+
+/* ---- files */
+
+static void print_property(struct out *out, const tarn_inspect_key *key, bool full)
+{
+    size_t len = full || key->value_bytes <= VALUE_SHOWN ? key->value_bytes : VALUE_SHOWN;
+    struct out_word word;
+
+    while (len > 0 && len < key->value_bytes && (key->value[len] & 0xC0) == 0x80)
+        len--;
+    out_name(out, key->key, strlen(key->key));
+    out_text(out, " = ");
+    out_name(out, key->value, len);
+    if (len < key->value_bytes)
+        out_text(out, "… (%s)", out_size(&word, key->value_bytes));
+    out_text(out, "\n");
+}
+
+void show_print_text(struct cmd_call *call, const tarn_inspect_text *text, bool full)
+{
+    struct out *out = call->out;
+    struct out_word a, b;
+
+    out_name(out, text->path, strlen(text->path));
+    if (text->schema != NULL)
+        out_text(out, "\nAvro, %s, %s", out_size(&a, text->file_bytes),
+                 out_many(&b, text->record_count, "record", NULL));
+    else if (text->record_count != 0)
+        out_text(out, "\nJSON, %s", out_size(&a, text->file_bytes));
+    else if (text->key_count != 0)
+        out_text(out, "\nproperties, %s, %s", out_size(&a, text->file_bytes),
+                 out_many(&b, text->key_count, "key", NULL));
+    else
+        out_text(out, "\n%s", text->file_bytes == 0 ? "an empty file" : "nothing in it");
+    if (text->record != NULL && text->record[0] != '\0')
+        out_text(out, " of %s", text->record);
+    out_text(out, "\n\n");
+    for (size_t i = 0; i < text->key_count; i++)
+        print_property(out, &text->keys[i], full);
+    for (size_t i = 0; i < text->record_count; i++)
+        out_json_pretty(out, text->records[i], full ? 0 : TEXT_SHOWN);
+    if (full && text->schema != NULL) {
+        out_text(out, "\nSCHEMA\n");
+        out_json_pretty(out, text->schema, 0);
+    }
+}
+
+void show_print_text_json(struct cmd_call *call, const tarn_inspect_text *text)
+{
+    const char *kind = text->schema != NULL      ? "show.avro"
+                       : text->record_count != 0 ? "show.json"
+                       : text->file_bytes == 0   ? "show.empty"
+                                                 : "show.properties";
+    struct out_json json = out_json_open(call->out, kind, 1);
+
+    out_json_name(&json, "path", text->path, strlen(text->path));
+    out_json_u64(&json, "file_bytes", text->file_bytes);
+    if (text->record_count != 0 || text->schema != NULL) {
+        out_json_text(&json, "record", text->record);
+        out_json_raw(&json, "schema", text->schema);
+        out_json_array(&json, "records");
+        for (size_t i = 0; i < text->record_count; i++)
+            out_json_raw(&json, NULL, text->records[i]);
+        out_json_array_end(&json);
+    } else {
+        out_json_array(&json, "keys");
+        for (size_t i = 0; i < text->key_count; i++) {
+            out_json_object(&json, NULL);
+            out_json_text(&json, "key", text->keys[i].key);
+            out_json_text(&json, "value", text->keys[i].value);
+            out_json_object_end(&json);
+        }
+        out_json_array_end(&json);
+    }
+    out_json_close(&json);
+}

@@ -1,0 +1,14 @@
+/* What `tarn show` prints of a Hudi table, and of files that are no Parquet. */
+#ifndef CLI_SHOW_PRINT_H
+#define CLI_SHOW_PRINT_H
+
+#include "cmd.h"
+#include "tarn/inspect.h"
+#include "tarn/timeline.h"
+
+void show_print_table(struct cmd_call *call, const tarn_overview *table, bool full);
+void show_print_table_json(struct cmd_call *call, const tarn_overview *table);
+void show_print_text(struct cmd_call *call, const tarn_inspect_text *text, bool full);
+void show_print_text_json(struct cmd_call *call, const tarn_inspect_text *text);
+
+#endif
