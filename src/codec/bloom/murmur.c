@@ -142,8 +142,9 @@ static inline __attribute__((always_inline)) void lanes_bit(const u32x8 *h, uint
     *out = (u32x8)left - ((u32x8)(left >= (int32_t)bits) & bits);
 }
 
-TN_CLONES void tn_murmur_set(const uint8_t *const *keys, size_t len, uint32_t hashes, uint32_t bits,
-                             uint32_t *words)
+/* Static: of a shared one GCC exports the clones' resolver from the library. */
+TN_CLONES static void set_bits(const uint8_t *const *keys, size_t len, uint32_t hashes,
+                               uint32_t bits, uint32_t *words)
 {
     double inverse = 1.0 / (double)bits;
     u32x8 h[VECTORS] = {{0}};
@@ -153,7 +154,6 @@ TN_CLONES void tn_murmur_set(const uint8_t *const *keys, size_t len, uint32_t ha
     } at, mask;
     lanes in;
 
-    assert(len <= TN_MURMUR_BYTES_MAX);
     lanes_fill(&in, keys, len);
     for (uint32_t round = 0; round < hashes; round++) {
         lanes_hash(&in, len, h);
@@ -169,4 +169,11 @@ TN_CLONES void tn_murmur_set(const uint8_t *const *keys, size_t len, uint32_t ha
         for (size_t l = 0; l < TN_MURMUR_LANES; l++)
             words[at.one[l]] |= mask.one[l];
     }
+}
+
+void tn_murmur_set(const uint8_t *const *keys, size_t len, uint32_t hashes, uint32_t bits,
+                   uint32_t *words)
+{
+    assert(len <= TN_MURMUR_BYTES_MAX);
+    set_bits(keys, len, hashes, bits, words);
 }
