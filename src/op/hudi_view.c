@@ -10,11 +10,13 @@
 int tn_hudi_view_open(tarn_cx *cx, const char *path, bool *hudi, tn_hudi_view *view)
 {
     tn_str hoodie;
+    tn_stat stat;
     bool there;
     int rc = TARN_OK;
 
     assert(path != NULL);
     TN_TRY(tn_store_locate(cx, tn_str_of(path), &view->arena, &view->store, &view->root));
+    TN_TRY(tn_store_stat(cx, view->store, view->root, &stat));
     if (hudi != NULL) {
         TN_TRY(tn_path_join(cx, &view->arena, view->root, TN_STR(".hoodie"), &hoodie));
         TN_TRY(tn_store_exists(cx, view->store, hoodie, &there));

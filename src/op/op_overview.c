@@ -180,13 +180,25 @@ done:
     return rc;
 }
 
+/* What keeps tarn from writing to the table. The text is that of a write that was refused. */
+static int warn_refusal(tarn_cx *cx, state *self)
+{
+    tn_str text = tn_str_of(tarn_cx_error(cx)), end = TN_STR("; nothing was written");
+    char kept[TN_ERROR_TEXT_MAX];
+
+    if (tn_str_ends(text, end))
+        text.len -= end.len;
+    snprintf(kept, sizeof kept, "%.*s", TN_STR_ARG(text));
+    tn_cx_forget(cx);
+    return warn(cx, self, "tarn does not write to it: %s", kept);
+}
+
 static int warn_config(tarn_cx *cx, state *self)
 {
     int rc = tn_hudi_config_writable(cx, &self->view.config);
 
-    /* It speaks of a write that was refused; here it says that one would be. */
     if (rc == TARN_E_UNSUPPORTED || rc == TARN_E_INVALID)
-        return warn_failure(cx, self);
+        return warn_refusal(cx, self);
     if (rc == TARN_OK && self->view.config.metadata_table)
         rc = warn(cx, self,
                   "the table has a metadata table, which tarn does not keep: it writes to the "

@@ -110,16 +110,92 @@ static void test_timeline__instant(void **state)
     tarn_cx_close(cx);
 }
 
+/* The same with a data file: a golden one under a name of Hudi's. */
+static void add_data(const char *root)
+{
+    static const char golden[] =
+        TARN_SOURCE_DIR "/tests/golden/parquet/flat_index_v1_groups.parquet";
+    char path[4096], bytes[16384];
+    FILE *in = fopen(golden, "rb"), *out;
+    size_t n;
+
+    assert_non_null(in);
+    n = fread(bytes, 1, sizeof bytes, in);
+    fclose(in);
+    assert_true(n > 0 && n < sizeof bytes);
+    snprintf(path, sizeof path, "%s/f-0_0-1-2_20240101000000001.parquet", root);
+    out = fopen(path, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(bytes, 1, n, out), n);
+    assert_int_equal(fclose(out), 0);
+    put(root, "../.hoodie_partition_metadata", "commitTime=20240101000000001\npartitionDepth=0\n");
+    put(root, "20240101000000001.commit",
+        "{\"partitionToWriteStats\":{\"\":[{\"fileId\":\"f-0\",\"path\":"
+        "\"f-0_0-1-2_20240101000000001.parquet\",\"prevCommit\":\"null\",\"numWrites\":900,"
+        "\"numInserts\":900,\"partitionPath\":\"\",\"fileSizeInBytes\":7}]},"
+        "\"operationType\":\"INSERT\",\"extraMetadata\":{\"schema\":"
+        "\"{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"r\\\",\\\"fields\\\":["
+        "{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\"}]}\"}}");
+}
+
+static void test_timeline__table(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tarn_overview *overview = NULL;
+    tarn_columns *columns = NULL;
+    tarn_files *files = NULL;
+    char root[64];
+
+    (void)state;
+    make_table(root, sizeof root);
+    add_data(root);
+    assert_ok(cx, tarn_files_open(cx, root, NULL, &files));
+    assert_true(files->hudi);
+    assert_int_equal(files->file_count, 1);
+    assert_int_equal(files->files[0].rows, 900);
+    assert_true(files->files[0].small);
+    assert_string_equal(files->files[0].partition, "");
+    assert_string_equal(files->files[0].action, "commit");
+    assert_ok(cx, tarn_columns_open(cx, root, NULL, &columns));
+    assert_int_equal(columns->column_count, 1);
+    assert_true(columns->columns[0].key);
+    assert_string_equal(columns->columns[0].type, "int64");
+    assert_ok(cx, tarn_overview_open(cx, root, &overview));
+    assert_int_equal(overview->rows, 900);
+    assert_int_equal(overview->pending, 2);
+    assert_int_equal(overview->last_count, 1);
+    assert_int_equal(overview->warning_count, 1);
+    tarn_files_close(files);
+    tarn_columns_close(columns);
+    tarn_overview_close(overview);
+    assert_fails(cx, TARN_E_NOTFOUND, "no such file",
+                 tarn_overview_open(cx, "/nowhere/at/all", &overview));
+    temp_dir_remove(root);
+    tarn_cx_close(cx);
+}
+
 static int look(tarn_cx *cx, const char *root)
 {
     tarn_timeline *timeline = NULL;
     tarn_instant_detail *detail = NULL;
+    tarn_overview *overview = NULL;
+    tarn_columns *columns = NULL;
+    tarn_files *files = NULL;
     int rc = tarn_timeline_open(cx, root, &(tarn_timeline_options){.counts = true}, &timeline);
 
     if (rc == TARN_OK)
         rc = tarn_instant_open(cx, root, "20240101000000001", NULL, &detail);
+    if (rc == TARN_OK)
+        rc = tarn_files_open(cx, root, &(tarn_files_options){.all = true}, &files);
+    if (rc == TARN_OK)
+        rc = tarn_columns_open(cx, root, NULL, &columns);
+    if (rc == TARN_OK)
+        rc = tarn_overview_open(cx, root, &overview);
     tarn_timeline_close(timeline);
     tarn_instant_close(detail);
+    tarn_files_close(files);
+    tarn_columns_close(columns);
+    tarn_overview_close(overview);
     return rc;
 }
 
@@ -132,6 +208,7 @@ static void test_timeline__short_of_memory(void **state)
 
     (void)state;
     make_table(root, sizeof root);
+    add_data(root);
     alloc_watch(0);
     assert_ok(cx, look(cx, root));
     total = alloc_unwatch();
