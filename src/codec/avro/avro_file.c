@@ -135,7 +135,10 @@ static int unpack(reader *r, tn_str *data)
     if (zip == NULL)
         TN_TRY(TARN_E_NOMEM);
     tn_buf_reset(&file->unpacked);
-    TN_TRY(tn_zip_inflate(r->cx, zip, *data, TN_AVRO_UNPACKED_BYTES_MAX, &file->unpacked));
+    rc = tn_zip_inflate(r->cx, zip, *data, TN_AVRO_UNPACKED_BYTES_MAX, &file->unpacked);
+    if (rc != TARN_OK)
+        TN_TRY(tn_fail_within(r->cx, rc, "%.*s: a block that ends at byte %zu",
+                              TN_STR_ARG(r->name), r->in.at - SYNC_BYTES));
     *data = tn_buf_view(&file->unpacked);
     TN_TRY(tn_arena_keep(r->cx, &file->arena, data));
 done:

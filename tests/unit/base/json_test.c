@@ -157,3 +157,22 @@ static void test_json__names_the_place_of_a_mistake(void **state)
     assert_null(object);
     tarn_cx_close(cx);
 }
+
+/* A parsed value is printed as it was, its members in their order. */
+static void test_json__value(void **state)
+{
+    static const char text[] = "{\"z\":[1,-2,1.5,\"a\\\"b\",true,false,null],\"a\":{},\"m\":[]}";
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tn_buf out = {0};
+    tn_json json = tn_json_to(&out);
+    json_t *value = NULL;
+
+    (void)state;
+    assert_ok(cx, tn_json_parse(cx, TN_STR(text), "test", &value));
+    tn_json_value(&json, value);
+    tn_buf_u8(&out, '\0');
+    assert_string_equal((char *)out.data, text);
+    json_decref(value);
+    tn_buf_clear(&out);
+    tarn_cx_close(cx);
+}

@@ -142,3 +142,38 @@ static void test_zip__damage(void **state)
     tn_zip_clear(&zip);
     tarn_cx_close(cx);
 }
+
+/* Raw deflate of unknown length, as Avro has it. */
+static void test_zip__inflates(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tn_buf stored = hex_of("01 02 00 FD FF 06 36"), zeros = {0}, out = {0};
+    tn_zip zip = {0};
+
+    (void)state;
+    tn_buf_text(&out, "head"); /* it appends */
+    assert_ok(cx, tn_zip_inflate(cx, &zip, tn_buf_view(&stored), 2, &out));
+    assert_int_equal(out.len, 6);
+    assert_memory_equal(out.data, "head\x06\x36", 6);
+    assert_fails(cx, TARN_E_LIMIT, "hold more than 1",
+                 tn_zip_inflate(cx, &zip, tn_buf_view(&stored), 1, &out));
+    assert_int_equal(out.len, 6);
+    tn_buf_u8(&stored, 0);
+    assert_fails(cx, TARN_E_CORRUPT, "no deflate stream",
+                 tn_zip_inflate(cx, &zip, tn_buf_view(&stored), 100, &out));
+    assert_fails(cx, TARN_E_CORRUPT, "no deflate stream",
+                 tn_zip_inflate(cx, &zip, (tn_str){"\xFF", 1}, 100, &out));
+    /* What packs well makes the room grow: the gzip form of zeros without its head and tail. */
+    tn_buf_reset(&stored);
+    memset(tn_buf_extend(&zeros, 1 << 20), 0, 1 << 20);
+    assert_ok(cx, tn_zip_pack(cx, &zip, 2, 0, tn_buf_view(&zeros), &stored));
+    tn_buf_reset(&out);
+    assert_ok(cx, tn_zip_inflate(cx, &zip, (tn_str){(char *)stored.data + 10, stored.len - 18},
+                                 1 << 20, &out));
+    assert_true(tn_str_equal(tn_buf_view(&out), tn_buf_view(&zeros)));
+    tn_buf_clear(&stored);
+    tn_buf_clear(&zeros);
+    tn_buf_clear(&out);
+    tn_zip_clear(&zip);
+    tarn_cx_close(cx);
+}

@@ -148,6 +148,9 @@ static void test_avro_file__deflate(void **state)
     assert_int_equal(file.records[1].as.i, 27);
     assert_int_equal(file.records[2].as.i, 42);
     tn_avro_file_clear(&file);
+    bytes.data[bytes.len - 16 - 3] = 0xFF; /* of the last block */
+    assert_fails(cx, TARN_E_CORRUPT, "t: a block that ends at byte",
+                 tn_avro_file_read(cx, tn_buf_view(&bytes), TN_STR("t"), &file));
     tn_buf_clear(&bytes);
     tarn_cx_close(cx);
 }
