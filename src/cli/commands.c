@@ -5,6 +5,7 @@
 
 extern const struct cmd cmd_commit;
 extern const struct cmd cmd_completions;
+extern const struct cmd cmd_create;
 extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_exec;
 extern const struct cmd cmd_files;
@@ -13,6 +14,7 @@ extern const struct cmd cmd_instant;
 extern const struct cmd cmd_man;
 extern const struct cmd cmd_merge;
 extern const struct cmd cmd_read;
+extern const struct cmd cmd_rollback;
 extern const struct cmd cmd_schema;
 extern const struct cmd cmd_show;
 extern const struct cmd cmd_splits;
@@ -30,6 +32,8 @@ const struct cmd *const cmd_table[] = {
     &cmd_files,
     &cmd_schema,
     &cmd_write,
+    &cmd_create,
+    &cmd_rollback,
     &cmd_splits,
     &cmd_exec,
     &cmd_commit,
@@ -42,8 +46,8 @@ const struct cmd *const cmd_table[] = {
 
 /* Refused by name until their version. */
 const char *const cmd_later[] = {
-    "create",   "report",  "serve",     "compact", "cluster", "clean", "archive",
-    "rollback", "restore", "savepoint", "repair",  "upgrade", NULL,
+    "report",  "serve",     "compact", "cluster", "clean", "archive",
+    "restore", "savepoint", "repair",  "upgrade", NULL,
 };
 
 const struct cmd *cmd_find(const char *name)

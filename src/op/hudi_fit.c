@@ -156,7 +156,7 @@ int tn_hudi_fit_open(tarn_cx *cx, const struct ArrowSchema *from,
     tn_hudi_fit fit = {0};
     struct ArrowSchema chosen = {0};
     int64_t *source = tn_calloc(cx, (size_t)from->n_children + 1, sizeof *source);
-    bool had;
+    bool had = false;
     int rc = TARN_OK;
 
     if (source == NULL)

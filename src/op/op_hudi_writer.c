@@ -49,7 +49,7 @@ int tn_hudi_writer_open(tarn_cx *cx, tn_store *store, tn_str root, const struct 
 {
     static const tarn_writer_options plain = {0};
     tarn_writer *writer = tn_calloc(cx, 1, sizeof *writer);
-    bool had;
+    bool had = false;
     int rc = TARN_OK;
 
     assert(schema != NULL && out != NULL);
