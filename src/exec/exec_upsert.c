@@ -268,11 +268,18 @@ static uint64_t bucket_bytes(const tn_upsert_plan *plan, const tn_bucket *bucket
            (uint64_t)(rows * plan->record_bytes);
 }
 
+/* Whether the inserts of each bucket are its own: what is planned for it, or what the index says.
+ */
+static bool keeps_apart(const tn_upsert_plan *plan)
+{
+    return plan->exact || plan->index_buckets != 0;
+}
+
 static bool takes_inserts(const tn_upsert_plan *plan, size_t b)
 {
     const tn_upsert_partition *partition = &plan->partitions[plan->buckets[b].partition];
 
-    if (plan->exact)
+    if (keeps_apart(plan))
         return false;
     for (size_t i = 0; i < partition->insert_bucket_count; i++)
         if (plan->insert_buckets[partition->first_insert + i] == b)
@@ -296,7 +303,7 @@ static int list_units(tarn_cx *cx, upsert *u)
     u->made = tn_calloc(cx, plan->bucket_count + plan->partition_count, sizeof u->made[0]);
     if (u->units == NULL || u->made == NULL)
         return TARN_E_NOMEM;
-    for (size_t p = 0; !plan->exact && p < plan->partition_count; p++) {
+    for (size_t p = 0; !keeps_apart(plan) && p < plan->partition_count; p++) {
         const tn_upsert_partition *partition = &plan->partitions[p];
         unit *un = &u->units[u->unit_count];
 
