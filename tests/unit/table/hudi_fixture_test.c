@@ -220,7 +220,7 @@ static void test_hudi_fixture__an_empty_table_has_a_schema(void **state)
         skip();
     load_slices(&f);
     assert_int_equal(f.slices.slice_count, 0);
-    check_schema(&f, 16);
+    check_schema(&f, 3);
     fixture_close(&f);
 }
 
