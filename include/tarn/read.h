@@ -1,4 +1,5 @@
-/* Rows of a Parquet file, or of a directory of them, as Arrow batches, text or Parquet.
+/* Rows of a Parquet file, of a directory of them, or of a Hudi table, as Arrow batches, text or
+ * Parquet.
  *
  *     struct ArrowArrayStream rows;
  *     tarn_read_options options = {.where = "dt >= '2024-01-01'"};
@@ -47,6 +48,12 @@ typedef struct tarn_read_options {
     void (*warn)(void *arg, const char *text);
     void *arg;
     tarn_read_counts *counts; /* filled while reading; NULL: not wanted */
+    /* Of Hudi tables. */
+    const char *as_of; /* an instant, or a time ("2024-05-12 10:00:00"); NULL: now */
+    const char *key;   /* only the row of this record key; NULL: all */
+    bool meta;         /* the meta columns (_hoodie_commit_time, …), too, in front */
+    /* NULL or "snapshot"; "read_optimized": of a merge-on-read table what is compacted. */
+    const char *mode;
 } tarn_read_options;
 
 /* Opens the rows. *out is the caller's to release, before cx is closed; what `options` points to

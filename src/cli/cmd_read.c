@@ -6,15 +6,17 @@
 #include "tarn/read.h"
 
 struct values {
-    const char *columns, *where, *output, *partition_types, *codec;
+    const char *columns, *where, *output, *partition_types, *codec, *as_of, *key;
     uint64_t limit;
-    int format;
-    bool no_crc, skip_damaged, int96_micros;
+    int format, mode;
+    bool no_crc, skip_damaged, int96_micros, meta;
 };
 
 static const char *const formats[] = {"ndjson", "csv", "parquet", NULL};
 
-static const struct values defaults = {.format = -1};
+static const char *const modes[] = {"snapshot", "read_optimized", NULL};
+
+static const struct values defaults = {.format = -1, .mode = -1};
 
 static const struct cmd_option options[] = {
     CMD_TEXT(struct values, columns, "columns", 'c', "A,B,…",
@@ -29,6 +31,12 @@ static const struct cmd_option options[] = {
              "of Parquet out: zstd, snappy, gzip, lz4, none (zstd)"),
     CMD_TEXT(struct values, partition_types, "partition-types", 0, "COL=TYPE,…",
              "types of partition columns: int, double, date, timestamp, bool, string"),
+    CMD_TEXT(struct values, as_of, "as-of", 0, "INSTANT",
+             "of a Hudi table: the rows as they were then; also \"2024-05-12 10:00:00\""),
+    CMD_TEXT(struct values, key, "key", 0, "KEY", "of a Hudi table: the row of that record key"),
+    CMD_FLAG(struct values, meta, "meta", 0, "of a Hudi table: its meta columns, too, in front"),
+    CMD_CHOICE(struct values, mode, "mode", 0, "MODE", modes,
+               "of a Hudi table: snapshot, or read_optimized: what is compacted (snapshot)"),
     CMD_FLAG(struct values, skip_damaged, "skip-damaged", 0,
              "leave out files that cannot be read, with a warning"),
     CMD_FLAG(struct values, int96_micros, "int96-us", 0,
@@ -102,6 +110,10 @@ static int run(struct cmd_call *call)
                               .skip_crc = values->no_crc,
                               .skip_damaged = values->skip_damaged,
                               .int96_micros = values->int96_micros,
+                              .as_of = values->as_of,
+                              .key = values->key,
+                              .meta = values->meta,
+                              .mode = values->mode < 0 ? NULL : modes[values->mode],
                               .warn = warn,
                               .arg = call->out};
     struct ArrowArrayStream rows = {0};
@@ -138,7 +150,7 @@ static int run(struct cmd_call *call)
 
 const struct cmd cmd_read = {
     .name = "read",
-    .help = "rows of a Parquet file or a partitioned directory",
+    .help = "rows of a Parquet file, a partitioned directory or a Hudi table",
     .synopsis = "PATH",
     .about =
         "Prints rows as NDJSON, one object a line, or writes CSV or Parquet. Rows come in the "
@@ -150,6 +162,12 @@ const struct cmd cmd_read = {
         "every value reads back as written, so 007 stays text. A partition column wins over a "
         "column of the same name in the files, as in Spark and DuckDB. Names that begin with _ or "
         ". are no data, _year=2024 is.\n\n"
+        "Of a Hudi table (a directory with .hoodie) the rows of the newest snapshot are read, or "
+        "with "
+        "--as-of those of an earlier one; columns by name, those that a file lacks null, widened "
+        "ones cast. Partitions are ruled out by their paths where those tell the values, files by "
+        "the range and the filter of record keys where --key or the condition names the key. A "
+        "merge-on-read table is read where no log is left to merge.\n\n"
         "CONDITION: comparisons (= <> < <= > >=), [NOT] IN (…), [NOT] BETWEEN … AND …, [NOT] LIKE, "
         "IS [NOT] NULL, AND, OR, NOT, parentheses. Columns are bare or in `backticks`, fields of "
         "structs a.b; text is in 'single' quotes, or in \"double\" ones where no column has that "
@@ -165,6 +183,8 @@ const struct cmd cmd_read = {
     .example =
         "# the busiest day, three columns\n"
         "tarn read lake/events --where 'dt = \"2024-05-12\" AND amount > 100' -c id,dt,amount\n"
+        "# one row of a Hudi table, with its meta columns\n"
+        "tarn read lake/orders --key 4711 --meta\n"
         "# one file out of many\n"
         "tarn read lake/events -o events.parquet",
     .options = options,

@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/unify.h"
+#include "batch/widen.h"
 #include "codec/parquet/arrow.h"
 #include "codec/parquet/prune.h"
 #include "exec/read_calendar.h"
+#include "exec/read_keys.h"
 #include "exec/read_rows.h"
 
 #define CONSTANT_ROWS 65536
@@ -161,7 +162,7 @@ static int start(tarn_cx *cx, tn_exec_read *r)
 {
     struct ArrowSchema file = {0};
     tn_prune prune = {0};
-    bool pruned = false;
+    bool pruned = false, wanted = true;
     int rc = TARN_OK;
 
     TN_TRY(schema_of(cx, &r->file,
@@ -174,6 +175,13 @@ static int start(tarn_cx *cx, tn_exec_read *r)
                                  .groups = r->file.footer.group_count,
                                  .groups_read = r->file.footer.group_count,
                                  .rows = (uint64_t)r->file.footer.rows};
+    if (r->task->record_key_count != 0)
+        TN_TRY(tn_read_keys_wanted(cx, &r->file, r->task->record_keys, r->task->record_key_count,
+                                   &wanted));
+    if (!wanted) {
+        r->counts.groups_read = 0;
+        goto done;
+    }
     if (r->task->filter != NULL && r->column_count > 0 && !is_shadowed(r, &file) && !is_moved(r)) {
         TN_TRY(tn_prune_file(cx, &r->file, r->task->filter, NULL, &r->arena, &prune));
         pruned = true;
@@ -261,7 +269,10 @@ static int make_column(tarn_cx *cx, tn_exec_read *r, struct ArrowArray *batch, i
     child = batch->children[from.file];
     TN_TRY(tn_read_calendar_apply(cx, &r->calendar, r->columns[from.file],
                                   r->schema.children[from.file], child));
-    TN_TRY(tn_unify_cast(cx, r->schema.children[from.file], field, child));
+    if (r->task->evolves)
+        TN_TRY(tn_widen_cast(cx, r->schema.children[from.file], field, child));
+    else
+        TN_TRY(tn_unify_cast(cx, r->schema.children[from.file], field, child));
     tn_array_move(child, out);
 done:
     return rc;

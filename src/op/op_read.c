@@ -20,6 +20,8 @@ typedef struct opening {
     const tn_predicate *where; /* NULL: every row */
     struct ArrowSchema all;    /* every column there is */
     bool int96_utc;
+    bool is_hudi;
+    tn_read_hudi hudi;
 } opening;
 
 void tn_read_close(tn_read *read)
@@ -359,26 +361,78 @@ static int bind_columns(tarn_cx *cx, opening *o)
     tn_read_columns *columns = &read->columns;
     int rc = TARN_OK;
 
-    TN_TRY(tn_read_columns_bind(cx, &read->arena, &o->all, o->options->columns,
-                                o->options->column_count, o->where, columns));
+    TN_TRY(tn_read_columns_bind(
+        cx, &read->arena, &o->all, o->is_hudi ? o->hudi.columns : o->options->columns,
+        o->is_hudi ? o->hudi.column_count : o->options->column_count, o->where, columns));
     read->task.all = &read->all;
     read->task.needed = &columns->needed;
     read->task.result = &columns->result;
     read->task.filter = columns->filtered ? &columns->filter : NULL;
     read->task.project = columns->project;
     read->task.project_count = columns->project_count;
+    if (o->is_hudi)
+        TN_TRY(tn_read_hudi_keys(cx, read, &o->hudi));
 done:
     return rc;
+}
+
+static int load_hudi(tarn_cx *cx, opening *o)
+{
+    tn_read *read = o->read;
+    int rc = TARN_OK;
+
+    if (o->options->partition_types != NULL)
+        TN_FAIL(TARN_E_INVALID,
+                "partition types are for plain directories; %.*s is a Hudi table, which knows "
+                "its types",
+                TN_STR_ARG(read->root));
+    TN_TRY(tn_read_hudi_load(cx, read, o->options, o->where, &o->hudi));
+    tn_field_move(&o->hudi.all, &o->all);
+    o->where = o->hudi.where;
+    o->is_hudi = true;
+    /* Times of such a table are in UTC and microseconds, whatever Spark stored them as. */
+    o->int96_utc = true;
+    read->task.evolves = true;
+done:
+    return rc;
+}
+
+/* Options that mean something for Hudi tables alone. */
+static int check_plain(tarn_cx *cx, const opening *o)
+{
+    const tarn_read_options *options = o->options;
+    const char *given = options->as_of != NULL  ? "--as-of"
+                        : options->key != NULL  ? "--key"
+                        : options->mode != NULL ? "--mode"
+                        : options->meta         ? "--meta"
+                                                : NULL;
+
+    if (given == NULL)
+        return TARN_OK;
+    return tn_fail(cx, TARN_E_INVALID, "%s is for Hudi tables; %.*s is none", given,
+                   TN_STR_ARG(o->read->root));
 }
 
 static int open_place(tarn_cx *cx, opening *o)
 {
     tn_read *read = o->read;
+    tn_str marker;
     tn_stat stat;
+    bool hudi = false;
     int rc = TARN_OK;
 
     TN_TRY(tn_store_stat(cx, read->store, read->root, &stat));
     if (stat.kind == TN_ENTRY_DIR) {
+        TN_TRY(tn_path_join(cx, &read->arena, read->root, TN_STR(".hoodie"), &marker));
+        TN_TRY(tn_store_exists(cx, read->store, marker, &hudi));
+    }
+    if (!hudi)
+        TN_TRY(check_plain(cx, o));
+    if (hudi) {
+        TN_TRY(load_hudi(cx, o));
+        read->task.partition_schema = &read->partition_schema;
+        read->task.partition_values = &read->partition_values;
+    } else if (stat.kind == TN_ENTRY_DIR) {
         TN_TRY(load_directory(cx, o));
         read->task.partition_schema = &read->partition_schema;
         read->task.partition_values = &read->partition_values;
@@ -424,12 +478,13 @@ int tn_read_open_in(tarn_cx *cx, tn_store *store, tn_str root, const tarn_read_o
     TN_TRY(bind_columns(cx, &o));
     tn_field_move(&o.all, &read->all);
     read->task.skip_crc = o.options->skip_crc;
-    read->task.int96_micros = o.options->int96_micros;
+    read->task.int96_micros = o.options->int96_micros || o.is_hudi;
     read->task.int96_utc = o.int96_utc;
     TN_TRY(tn_read_stream(cx, read, out));
     read = NULL;
 done:
     tn_field_release(&o.all);
+    tn_field_release(&o.hudi.all);
     tn_read_close(read);
     return rc;
 }

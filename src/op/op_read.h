@@ -2,6 +2,7 @@
 #ifndef TN_OP_READ_H
 #define TN_OP_READ_H
 
+#include "batch/predicate.h"
 #include "exec/exec_read.h"
 #include "op/read_columns.h"
 #include "table/dir.h"
@@ -41,6 +42,21 @@ void tn_read_warn(tn_read *read, tn_str path, const char *text);
 /* op_read.c: tarn_read_open on a store, which is taken over, also on failure. */
 int tn_read_open_in(tarn_cx *cx, tn_store *store, tn_str root, const tarn_read_options *options,
                     struct ArrowArrayStream *out);
+/* What a Hudi table makes of a read: `files`, and what follows. */
+typedef struct tn_read_hudi {
+    struct ArrowSchema all;     /* meta columns, then the table's */
+    const tn_predicate *where;  /* with the key asked for; NULL: every row */
+    const char *const *columns; /* asked for, or those that are not meta columns */
+    size_t column_count;
+    bool stored_keys; /* rows have their record keys, and footers their range */
+    tn_str key_field; /* whose text is the record key; empty: no single one's is */
+} tn_read_hudi;
+/* read_hudi.c: loads the table at read->root. `where` is that of the options, parsed; out->all is
+ * the caller's. */
+int tn_read_hudi_load(tarn_cx *cx, tn_read *read, const tarn_read_options *options,
+                      const tn_predicate *where, tn_read_hudi *out);
+/* The record keys that the bound filter leaves, into read->task. */
+int tn_read_hudi_keys(tarn_cx *cx, tn_read *read, const tn_read_hudi *hudi);
 /* The stream that owns `read` once this has succeeded. */
 int tn_read_stream(tarn_cx *cx, tn_read *read, struct ArrowArrayStream *out);
 

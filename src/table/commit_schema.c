@@ -34,11 +34,13 @@
     ",{\"name\":\"baseFile\",\"type\":" NULL_TEXT \
     ",{\"name\":\"logFiles\",\"type\":" \
     "[\"null\",{\"type\":\"array\",\"items\":" TEXT ",\"default\":null}],\"default\":null}" \
-    ",{\"name\":\"cdcStats\",\"type\":[\"null\",{\"type\":\"map\",\"values\":\"long\",\"avro.java.string\":\"String\",\"default\":null}],\"default\":null}" \
+    ",{\"name\":\"cdcStats\",\"type\":[\"null\",{\"type\":\"map\",\"values\":\"long\"," \
+    "\"avro.java.string\":\"String\",\"default\":null}],\"default\":null}" \
     ",{\"name\":\"prevBaseFile\",\"type\":" NULL_TEXT \
     ",{\"name\":\"minEventTime\",\"type\":" NULL_LONG \
     ",{\"name\":\"maxEventTime\",\"type\":" NULL_LONG \
-    ",{\"name\":\"runtimeStats\",\"type\":[\"null\",{\"type\":\"record\",\"name\":\"HoodieRuntimeStats\",\"fields\":[" \
+    ",{\"name\":\"runtimeStats\",\"type\":[\"null\",{\"type\":\"record\",\"name\":" \
+    "\"HoodieRuntimeStats\",\"fields\":[" \
     "{\"name\":\"totalScanTime\",\"type\":" NULL_LONG \
     ",{\"name\":\"totalCreateTime\",\"type\":" NULL_LONG \
     ",{\"name\":\"totalUpsertTime\",\"type\":" NULL_LONG "]}],\"default\":null}" \
@@ -49,28 +51,35 @@
     ",{\"name\":\"numUpdates\",\"type\":" NULL_LONG "]}"
 
 #define COMMIT_FIELDS \
-    "{\"name\":\"partitionToWriteStats\",\"type\":[\"null\",{\"type\":\"map\",\"values\":{\"type\":\"array\",\"items\":" STAT "},\"avro.java.string\":\"String\"}],\"default\":null}" \
+    "{\"name\":\"partitionToWriteStats\",\"type\":[\"null\",{\"type\":\"map\",\"values\":{" \
+    "\"type\":\"array\",\"items\":" STAT "},\"avro.java.string\":\"String\"}],\"default\":null}" \
     ",{\"name\":\"compacted\",\"type\":[\"null\",\"boolean\"],\"default\":null}"
 
 const char tn_commit_schema_commit[] =
-    "{\"type\":\"record\",\"name\":\"HoodieCommitMetadata\",\"namespace\":\"org.apache.hudi.avro.model\",\"fields\":["
+    "{\"type\":\"record\",\"name\":\"HoodieCommitMetadata\",\"namespace\":"
+    "\"org.apache.hudi.avro.model\",\"fields\":["
     COMMIT_FIELDS
-    ",{\"name\":\"extraMetadata\",\"type\":[\"null\",{\"type\":\"map\",\"values\":" TEXT ",\"avro.java.string\":\"String\",\"default\":null}],\"default\":null}"
+    ",{\"name\":\"extraMetadata\",\"type\":[\"null\",{\"type\":\"map\",\"values\":" TEXT ","
+    "\"avro.java.string\":\"String\",\"default\":null}],\"default\":null}"
     ",{\"name\":\"version\",\"type\":[\"int\",\"null\"],\"default\":1}"
     ",{\"name\":\"operationType\",\"type\":" NULL_TEXT "]}";
 
 const char tn_commit_schema_replace[] =
-    "{\"type\":\"record\",\"name\":\"HoodieReplaceCommitMetadata\",\"namespace\":\"org.apache.hudi.avro.model\",\"fields\":["
+    "{\"type\":\"record\",\"name\":\"HoodieReplaceCommitMetadata\",\"namespace\":"
+    "\"org.apache.hudi.avro.model\",\"fields\":["
     COMMIT_FIELDS
     ",{\"name\":\"extraMetadata\",\"type\":[\"null\"," TEXT_MAP "],\"default\":null}"
     ",{\"name\":\"version\",\"type\":[\"int\",\"null\"],\"default\":1}"
     ",{\"name\":\"operationType\",\"type\":" NULL_TEXT
-    ",{\"name\":\"partitionToReplaceFileIds\",\"type\":[\"null\",{\"type\":\"map\",\"values\":" TEXTS ",\"avro.java.string\":\"String\"}],\"default\":null}]}";
+    ",{\"name\":\"partitionToReplaceFileIds\",\"type\":[\"null\",{\"type\":\"map\","
+    "\"values\":" TEXTS ",\"avro.java.string\":\"String\"}],\"default\":null}]}";
 
 const char tn_commit_schema_requested_replace[] =
-    "{\"type\":\"record\",\"name\":\"HoodieRequestedReplaceMetadata\",\"namespace\":\"org.apache.hudi.avro.model\",\"fields\":["
+    "{\"type\":\"record\",\"name\":\"HoodieRequestedReplaceMetadata\",\"namespace\":"
+    "\"org.apache.hudi.avro.model\",\"fields\":["
     "{\"name\":\"operationType\",\"type\":" NULL_TEXT
-    ",{\"name\":\"clusteringPlan\",\"type\":[\"null\",{\"type\":\"record\",\"name\":\"HoodieClusteringPlan\",\"fields\":["
+    ",{\"name\":\"clusteringPlan\",\"type\":[\"null\",{\"type\":\"record\",\"name\":"
+    "\"HoodieClusteringPlan\",\"fields\":["
     "{\"name\":\"inputGroups\",\"type\":"
     "[\"null\",{\"type\":\"array\","
     "\"items\":{\"type\":\"record\",\"name\":\"HoodieClusteringGroup\",\"fields\":["
@@ -84,11 +93,13 @@ const char tn_commit_schema_requested_replace[] =
     ",{\"name\":\"partitionPath\",\"type\":" NULL_TEXT
     ",{\"name\":\"bootstrapFilePath\",\"type\":" NULL_TEXT
     ",{\"name\":\"version\",\"type\":[\"int\",\"null\"],\"default\":1}]}}],\"default\":null}"
-    ",{\"name\":\"metrics\",\"type\":[\"null\",{\"type\":\"map\",\"values\":\"double\",\"avro.java.string\":\"String\"}],\"default\":null}"
+    ",{\"name\":\"metrics\",\"type\":[\"null\",{\"type\":\"map\",\"values\":\"double\","
+    "\"avro.java.string\":\"String\"}],\"default\":null}"
     ",{\"name\":\"numOutputFileGroups\",\"type\":[\"int\",\"null\"],\"default\":1}"
     ",{\"name\":\"extraMetadata\",\"type\":[\"null\"," TEXT_MAP "],\"default\":null}"
     ",{\"name\":\"version\",\"type\":[\"int\",\"null\"],\"default\":1}]}}],\"default\":null}"
-    ",{\"name\":\"strategy\",\"type\":[\"null\",{\"type\":\"record\",\"name\":\"HoodieClusteringStrategy\",\"fields\":["
+    ",{\"name\":\"strategy\",\"type\":[\"null\",{\"type\":\"record\",\"name\":"
+    "\"HoodieClusteringStrategy\",\"fields\":["
     "{\"name\":\"strategyClassName\",\"type\":" NULL_TEXT
     ",{\"name\":\"strategyParams\",\"type\":[\"null\"," TEXT_MAP "],\"default\":null}"
     ",{\"name\":\"version\",\"type\":[\"int\",\"null\"],\"default\":1}]}],\"default\":null}"
@@ -101,8 +112,10 @@ const char tn_commit_schema_requested_replace[] =
     ",{\"name\":\"version\",\"type\":[\"int\",\"null\"],\"default\":1}]}";
 
 const char tn_commit_schema_rollback_plan[] =
-    "{\"type\":\"record\",\"name\":\"HoodieRollbackPlan\",\"namespace\":\"org.apache.hudi.avro.model\",\"fields\":["
-    "{\"name\":\"instantToRollback\",\"type\":[\"null\",{\"type\":\"record\",\"name\":\"HoodieInstantInfo\",\"fields\":["
+    "{\"type\":\"record\",\"name\":\"HoodieRollbackPlan\",\"namespace\":"
+    "\"org.apache.hudi.avro.model\",\"fields\":["
+    "{\"name\":\"instantToRollback\",\"type\":[\"null\",{\"type\":\"record\",\"name\":"
+    "\"HoodieInstantInfo\",\"fields\":["
     "{\"name\":\"commitTime\",\"type\":" TEXT "}"
     ",{\"name\":\"action\",\"type\":" TEXT "}]}]"
     ",\"doc\":\"Hoodie instant that needs to be rolled back\",\"default\":null}"
@@ -115,21 +128,27 @@ const char tn_commit_schema_rollback_plan[] =
     ",{\"name\":\"filesToBeDeleted\",\"type\":{\"type\":\"array\",\"items\":" TEXT
     ",\"default\":[]}"
     ",\"default\":[]}"
-    ",{\"name\":\"logBlocksToBeDeleted\",\"type\":[\"null\",{\"type\":\"map\",\"values\":\"long\",\"avro.java.string\":\"String\"}],\"default\":null}]}}],\"default\":null}"
+    ",{\"name\":\"logBlocksToBeDeleted\",\"type\":[\"null\",{\"type\":\"map\",\"values\":"
+    "\"long\",\"avro.java.string\":\"String\"}],\"default\":null}]}}],\"default\":null}"
     ",{\"name\":\"version\",\"type\":[\"int\",\"null\"],\"default\":1}]}";
 
 const char tn_commit_schema_rollback[] =
-    "{\"type\":\"record\",\"name\":\"HoodieRollbackMetadata\",\"namespace\":\"org.apache.hudi.avro.model\",\"fields\":["
+    "{\"type\":\"record\",\"name\":\"HoodieRollbackMetadata\",\"namespace\":"
+    "\"org.apache.hudi.avro.model\",\"fields\":["
     "{\"name\":\"startRollbackTime\",\"type\":" TEXT "}"
     ",{\"name\":\"timeTakenInMillis\",\"type\":\"long\"}"
     ",{\"name\":\"totalFilesDeleted\",\"type\":\"int\"}"
     ",{\"name\":\"commitsRollback\",\"type\":" TEXTS "}"
-    ",{\"name\":\"partitionMetadata\",\"type\":{\"type\":\"map\",\"values\":{\"type\":\"record\",\"name\":\"HoodieRollbackPartitionMetadata\",\"fields\":["
+    ",{\"name\":\"partitionMetadata\",\"type\":{\"type\":\"map\",\"values\":{\"type\":"
+    "\"record\",\"name\":\"HoodieRollbackPartitionMetadata\",\"fields\":["
     "{\"name\":\"partitionPath\",\"type\":" TEXT "}"
     ",{\"name\":\"successDeleteFiles\",\"type\":" TEXTS "}"
     ",{\"name\":\"failedDeleteFiles\",\"type\":" TEXTS "}"
-    ",{\"name\":\"rollbackLogFiles\",\"type\":[\"null\",{\"type\":\"map\",\"values\":\"long\",\"avro.java.string\":\"String\"}],\"default\":null}"
-    ",{\"name\":\"logFilesFromFailedCommit\",\"type\":[\"null\",{\"type\":\"map\",\"values\":\"long\",\"avro.java.string\":\"String\"}],\"default\":null}]},\"avro.java.string\":\"String\"}}"
+    ",{\"name\":\"rollbackLogFiles\",\"type\":[\"null\",{\"type\":\"map\",\"values\":"
+    "\"long\",\"avro.java.string\":\"String\"}],\"default\":null}"
+    ",{\"name\":\"logFilesFromFailedCommit\",\"type\":[\"null\",{\"type\":\"map\","
+    "\"values\":\"long\",\"avro.java.string\":\"String\"}],\"default\":null}]},"
+    "\"avro.java.string\":\"String\"}}"
     ",{\"name\":\"version\",\"type\":[\"int\",\"null\"],\"default\":1}"
     ",{\"name\":\"instantsRollback\",\"type\":{\"type\":\"array\","
     "\"items\":{\"type\":\"record\",\"name\":\"HoodieInstantInfo\",\"fields\":["

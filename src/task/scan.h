@@ -26,7 +26,12 @@ typedef struct tn_scan_task {
     const struct ArrowArray *partition_values;
     int64_t partition; /* the row of this file */
     bool skip_crc, int96_micros, int96_utc;
-    int64_t batch_rows; /* 0: the scan's default */
+    bool evolves; /* of a Hudi table: columns are widened as its schema may have grown */
+    /* Only rows of these record keys are asked for (the filter says so, too): a file is not read
+     * when the key range and the key filter that Hudi puts into footers rule out all of them. */
+    const tn_str *record_keys;
+    size_t record_key_count; /* 0: of any */
+    int64_t batch_rows;      /* 0: the scan's default */
 } tn_scan_task;
 
 /* What reading took; sums over files. */
