@@ -56,6 +56,30 @@ int tn_hudi_commit_path(tarn_cx *cx, tn_hudi_commit *commit, tn_arena *arena, co
                           name.len != 0 ? "/" : "", TN_STR_ARG(name));
 }
 
+int tn_hudi_commit_folder(tarn_cx *cx, tn_store *store, tn_str base, tn_str below)
+{
+    tn_arena arena = {0};
+    size_t end = 0;
+    int rc = TARN_OK;
+
+    while (end < below.len) {
+        tn_str path;
+
+        end += tn_str_find(tn_str_from(below, end), '/');
+        TN_TRY(tn_path_join(cx, &arena, base, (tn_str){below.ptr, end}, &path));
+        rc = tn_store_make_dir(cx, store, path);
+        if (rc == TARN_E_EXISTS) {
+            tn_cx_forget(cx);
+            rc = TARN_OK;
+        }
+        TN_TRY(rc);
+        end++;
+    }
+done:
+    tn_arena_clear(&arena);
+    return rc;
+}
+
 static void note_time(tn_hudi_commit *commit, tn_str time)
 {
     if (tn_str_compare(time, commit->last) > 0)

@@ -25,8 +25,8 @@ static int make_markers(tarn_cx *cx, tn_hudi_commit *commit)
     tn_str path;
     int rc;
 
-    TN_TRY(tn_hudi_commit_path(cx, commit, &arena, ".temp", commit->instant, &path));
-    TN_TRY(tn_store_make_dirs(cx, commit->store, path));
+    TN_TRY(tn_path_join(cx, &arena, TN_STR(".temp"), commit->instant, &path));
+    TN_TRY(tn_hudi_commit_folder(cx, commit->store, commit->hoodie, path));
 done:
     tn_arena_clear(&arena);
     return rc;

@@ -22,7 +22,7 @@ int tn_hudi_heart_beat(tarn_cx *cx, tn_hudi_commit *commit, tn_str instant)
     int rc;
 
     TN_TRY(tn_hudi_commit_path(cx, commit, &arena, FOLDER, instant, &path));
-    TN_TRY(tn_store_make_dirs(cx, commit->store, tn_path_parent(path)));
+    TN_TRY(tn_hudi_commit_folder(cx, commit->store, commit->hoodie, TN_STR(FOLDER)));
     TN_TRY(tn_store_put(cx, commit->store, path, TN_STR(BEAT_TEXT)));
     commit->beat_ms = tn_cx_now_ms(cx);
 done:

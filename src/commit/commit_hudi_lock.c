@@ -29,12 +29,12 @@ int tn_hudi_lock_take(tarn_cx *cx, tn_store *store, tn_str root, int64_t wait_ms
                       tn_hudi_lock *out)
 {
     tn_hudi_lock lock = {.store = store};
-    tn_str aux;
+    tn_str hoodie;
     int rc;
 
-    TN_TRY(tn_path_join(cx, arena, root, TN_STR(".hoodie/.aux"), &aux));
-    TN_TRY(tn_path_join(cx, arena, aux, TN_STR("tarn.lock"), &lock.own_path));
-    TN_TRY(tn_store_make_dirs(cx, store, aux));
+    TN_TRY(tn_path_join(cx, arena, root, TN_STR(".hoodie"), &hoodie));
+    TN_TRY(tn_path_join(cx, arena, hoodie, TN_STR(".aux/tarn.lock"), &lock.own_path));
+    TN_TRY(tn_hudi_commit_folder(cx, store, hoodie, TN_STR(".aux")));
     for (;;) {
         rc = tn_store_lock(cx, store, lock.own_path, &lock.own);
         if (rc != TARN_E_CONFLICT || wait_ms <= 0)

@@ -312,7 +312,7 @@ static int make_partition(tarn_cx *cx, tn_hudi_commit *commit, tn_str partition)
 
     if (partition.len != 0)
         TN_TRY(tn_path_join(cx, &arena, commit->root, partition, &directory));
-    TN_TRY(tn_store_make_dirs(cx, commit->store, directory));
+    TN_TRY(tn_hudi_commit_folder(cx, commit->store, commit->root, partition));
     /* Hudi may have put it there in the base format; it is never overwritten. */
     TN_TRY(
         tn_path_join(cx, &arena, directory, TN_STR(".hoodie_partition_metadata.parquet"), &path));
@@ -337,7 +337,7 @@ done:
 }
 
 /* The directory of a partition's markers and the partition itself, once. */
-static int know_partition(tarn_cx *cx, tn_hudi_commit *commit, tn_str partition, tn_str folder)
+static int know_partition(tarn_cx *cx, tn_hudi_commit *commit, tn_str partition, tn_str markers)
 {
     tn_str kept = partition;
     int rc = TARN_OK;
@@ -346,7 +346,7 @@ static int know_partition(tarn_cx *cx, tn_hudi_commit *commit, tn_str partition,
     if (tn_map_find(&commit->partitions, partition) == NULL) {
         bool added;
 
-        TN_TRY(tn_store_make_dirs(cx, commit->store, folder));
+        TN_TRY(tn_hudi_commit_folder(cx, commit->store, markers, partition));
         TN_TRY(make_partition(cx, commit, partition));
         TN_TRY(tn_arena_keep(cx, &commit->mark_arena, &kept));
         if (tn_map_add(cx, &commit->partitions, kept, &added) == NULL)
@@ -391,9 +391,9 @@ int tn_hudi_commit_mark(tarn_cx *cx, void *arg, tn_str partition, tn_str name, b
         TN_FAIL(TARN_E_INVALID, "\"%.*s\": no data file of instant %.*s", TN_STR_ARG(name),
                 TN_STR_ARG(commit->instant));
     TN_TRY(tn_hudi_commit_path(cx, commit, &arena, FOLDER, commit->instant, &folder));
+    TN_TRY(know_partition(cx, commit, partition, folder));
     if (partition.len != 0)
         TN_TRY(tn_path_join(cx, &arena, folder, partition, &folder));
-    TN_TRY(know_partition(cx, commit, partition, folder));
     TN_TRY(tn_arena_print(cx, &arena, &path, "%.*s/%.*s" MARK "%s", TN_STR_ARG(folder),
                           TN_STR_ARG(name), merge ? "MERGE" : "CREATE"));
     TN_TRY(put_marker(cx, commit->store, path));

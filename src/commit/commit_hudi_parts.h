@@ -68,6 +68,9 @@ int tn_hudi_commit_drop(tarn_cx *cx, tn_hudi_commit *commit, tn_str name);
 /* "<hoodie>/<folder>/<name>", name may be empty. */
 int tn_hudi_commit_path(tarn_cx *cx, tn_hudi_commit *commit, tn_arena *arena, const char *folder,
                         tn_str name, tn_str *out);
+/* Makes the directories of the path `below` in `base`, which is there: a table that somebody took
+ * away meanwhile does not come back. */
+int tn_hudi_commit_folder(tarn_cx *cx, tn_store *store, tn_str base, tn_str below);
 /* What is done for others, after a failure or a cancel too: `child` has no cancel but its own. */
 void tn_hudi_commit_shield(tarn_cx *child, const tarn_cx *cx, atomic_bool *never);
 
