@@ -1,5 +1,6 @@
 /* Record keys and partition paths of Hudi tables, as its key generators spell them, and which rows
- * are deletes. (org.apache.hudi.keygen; format/table.md sections 3 and 4.) Pure: no table, no file.
+ * are deletes. (org.apache.hudi.keygen; the page docs/format/record-keys.md.) Pure but for
+ * the system's time zones, which open reads where options name a region.
  */
 #ifndef TN_BATCH_RECORD_KEY_H
 #define TN_BATCH_RECORD_KEY_H
@@ -58,7 +59,8 @@ int tn_record_key_open(tarn_cx *cx, const tn_record_key_options *options,
                        const struct ArrowSchema *schema, tn_record_key **out);
 void tn_record_key_close(tn_record_key *key);
 
-/* What one batch has; valid until the next call, or close. */
+/* What one batch has; valid until the next call, or close. Keys of one text column are that
+ * column's own bytes: they also end with the batch. */
 typedef struct tn_record_keys {
     const char *data; /* key i is data[offsets[i] .. offsets[i + 1]) */
     const int32_t *offsets;

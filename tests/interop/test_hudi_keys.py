@@ -52,3 +52,51 @@ def test_filters_are_made_again_from_their_keys(hudi_tables, tarn_bin):
             assert done.stdout == text, path
             seen[kind] = seen.get(kind, 0) + 1
     assert seen.get("DYNAMIC_V0", 0) > 100, seen
+
+
+KEYGENS = {"SimpleKeyGenerator": "SIMPLE", "ComplexKeyGenerator": "COMPLEX", "NonpartitionedKeyGenerator": "NON_PARTITION",
+           "TimestampBasedKeyGenerator": "TIMESTAMP", "CustomKeyGenerator": "CUSTOM"}
+
+
+def properties(path):
+    """The keys and values of a properties file of Hudi, without the escapes that they use."""
+    pairs = (line.split("=", 1) for line in path.read_text().splitlines() if "=" in line and not line.startswith("#"))
+    return {key: value.replace("\\:", ":").replace("\\=", "=").replace("\\#", "#") for key, value in pairs}
+
+
+def keygen_words(table):
+    """What interop_record_keys is told of a table; None where the table says too little."""
+    kind = table.get("hoodie.table.keygenerator.type") or KEYGENS.get(
+        table.get("hoodie.table.keygenerator.class", "").rsplit(".", 1)[-1])
+    if kind in (None, "CUSTOM", "HOODIE_TABLE_METADATA"):
+        return None
+    words = [kind, table["hoodie.table.recordkey.fields"], table.get("hoodie.table.partition.fields", "")]
+    words += ["hive"] if table.get("hoodie.datasource.write.hive_style_partitioning") == "true" else []
+    words += ["encode"] if table.get("hoodie.datasource.write.partitionpath.urlencode") == "true" else []
+    if kind == "TIMESTAMP":
+        words += ["type=" + table.get("hoodie.keygen.timebased.timestamp.type", "DATE_STRING")]
+        for word, name in (("input", "input.dateformat"), ("output", "output.dateformat"), ("zone", "timezone"),
+                           ("input_zone", "input.timezone"), ("output_zone", "output.timezone")):
+            value = table.get("hoodie.keygen.timebased." + name)
+            words += [f"{word}={value}"] if value else []
+    return words
+
+
+def test_keys_and_paths_are_spelled_as_the_rows_have_them(hudi_tables, tarn_bin):
+    program = str(pathlib.Path(tarn_bin).parent / "tests/interop_record_keys")
+    seen = {}
+    for folder in hudi_tables.values():
+        for config in folder.rglob(".hoodie/hoodie.properties"):
+            words = None if "metadata" in config.parts else keygen_words(properties(config))
+            if words is None:
+                continue
+            for path, file in base_files(config.parents[1]):
+                rows = file.read(["_hoodie_record_key", "_hoodie_partition_path"]).to_pylist()
+                if not rows or rows[0]["_hoodie_record_key"] is None:
+                    continue
+                done = subprocess.run([program, str(path), *words], capture_output=True, check=False)
+                assert done.returncode == 0, (path, done.stderr)
+                texts = done.stdout.decode().split("\0")[:-1]
+                assert list(zip(texts[::2], texts[1::2])) == [tuple(row.values()) for row in rows], path
+                seen[words[0]] = seen.get(words[0], 0) + len(rows)
+    assert set(seen) == {"SIMPLE", "COMPLEX", "NON_PARTITION", "TIMESTAMP"}, seen

@@ -1,6 +1,7 @@
 #include "batch/record_key.h"
 
 #include "unit/batch/table.h"
+#include "unit/hex.h"
 
 #define KEYS_MAX 3
 
@@ -855,4 +856,41 @@ static void test_record_key__md5_is_the_first_long(void **state)
     /* MD5("") is d41d8cd98f00b204..., MD5("abc") 900150983cd24fb0... */
     assert_int_equal(tn_record_key_md5(TN_STR("")), (int64_t)0x04b2008fd98c1dd4);
     assert_int_equal(tn_record_key_md5(TN_STR("abc")), (int64_t)0xb04fd23c98500190);
+}
+
+/* The examples of the page are what is made of their rows. */
+static void test_record_key__page_is_true(void **state)
+{
+    static const tn_str names[] = {{"id", 2}, {"name", 4}, {"note", 4}, {"p", 1}};
+    static const int64_t id = 1;
+    tn_record_key_options options = {.kind = TN_KEYGEN_COMPLEX,
+                                     .keys = names,
+                                     .key_count = 3,
+                                     .partitions = names + 3,
+                                     .partition_count = 1,
+                                     .hive_style = true,
+                                     .url_encode = true};
+    tn_buf want_key = hex_of_page("record-keys.md", "key");
+    tn_buf want_path = hex_of_page("record-keys.md", "path");
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+    tn_record_key *key = NULL;
+    tn_record_keys out;
+    test_table table = {0};
+
+    (void)state;
+    table_init(cx, &table, 4, 1);
+    table_fixed(cx, &table, 0, "id", "l", &id, 8, 0);
+    table_text(cx, &table, 1, "name", "u", (const char *const[]){NULL}, 1);
+    table_text(cx, &table, 2, "note", "u", (const char *const[]){""}, 0);
+    table_text(cx, &table, 3, "p", "u", (const char *const[]){"a/b=c"}, 0);
+    assert_ok(cx, tn_record_key_open(cx, &options, &table.schema, &key));
+    assert_ok(cx, tn_record_key_batch(cx, key, &table.array, 0, &out));
+    assert_int_equal(out.offsets[1], want_key.len);
+    assert_memory_equal(out.data, want_key.data, want_key.len);
+    assert_true(tn_str_equal(tn_record_key_path(key, out.partitions[0]), tn_buf_view(&want_path)));
+    tn_record_key_close(key);
+    tn_buf_clear(&want_key);
+    tn_buf_clear(&want_path);
+    table_clear(&table);
+    tarn_cx_close(cx);
 }
