@@ -3,7 +3,7 @@
 #ifndef TN_BASE_CLONES_H
 #define TN_BASE_CLONES_H
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
 #define TN_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define TN_CLONES
