@@ -1,0 +1,81 @@
+"""Real Hudi for the tests: Spark with a bundle as a server of commands (tests/oracle), and hudi-rs."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ORACLE = ROOT / "tests/oracle"
+BUNDLES = {6: "0.15.0", 8: "1.0.2", 9: "1.2.0"}
+META = ["_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name"]
+
+
+class Failure(Exception):
+    """What real Hudi said when it could not do something."""
+
+
+class Hudi:
+    """One bundle in one JVM; commands are those of tests/oracle/hudi_oracle.py."""
+
+    def __init__(self, bundle):
+        self.bundle = bundle
+        self.log = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([sys.executable, str(ORACLE / "hudi_oracle.py"), "--hudi", bundle, "serve"],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True)
+
+    def __call__(self, *words):
+        try:
+            self.process.stdin.write(json.dumps([str(word) for word in words]) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            self.log.seek(0)
+            raise Failure(f"Hudi {self.bundle} ended: {self.log.read()[-2000:]}")
+        answer = json.loads(line)
+        if not answer["ok"]:
+            raise Failure(answer["error"])
+        return answer["out"]
+
+    def rows(self, table, out, *words):
+        """All rows with their meta columns, in Spark's types."""
+        self("read", "--table", table, "--meta", "--out", out, *words)
+        return pq.read_table(out)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+        self.log.close()
+
+
+class Bundles:
+    """Keeps one JVM at a time: tests are sorted by bundle."""
+
+    def __init__(self):
+        self.now = None
+
+    def __call__(self, bundle):
+        if self.now is None or self.now.bundle != bundle:
+            self.close()
+            subprocess.run([str(ORACLE / "setup"), bundle], check=True, stdin=subprocess.DEVNULL)
+            self.now = Hudi(bundle)
+        return self.now
+
+    def close(self):
+        if self.now is not None:
+            self.now.close()
+        self.now = None
+
+
+def rust_rows(table):
+    """The snapshot that hudi-rs reads, with meta columns."""
+    from hudi import HudiTableBuilder
+
+    batches = HudiTableBuilder.from_base_uri(str(table)).build().read()
+    return pa.Table.from_batches([pa.record_batch(batch) for batch in batches]) if batches else None
