@@ -75,6 +75,8 @@ need_python() {
 
 need_java() {
     command -v java >/dev/null || need_packages "Spark, the peer of the interop tests" default-jre-headless
+    # fetches the bundles of Hudi (tests/oracle/setup)
+    command -v mvn >/dev/null || need_packages "Hudi, the peer of the interop tests" maven
     # a system fresh from debootstrap has no /etc/hosts, and Spark's Python talks to its JVM at "localhost"
     if ! getent hosts localhost >/dev/null && [ -w /etc ]; then
         say "localhost has no address here: adding it to /etc/hosts"

@@ -126,10 +126,11 @@ static change take_change(rule_text *in)
 
 static bool parse_rule(tn_zone *zone, tn_str text)
 {
-    rule_text in = {text.ptr, text.ptr + text.len, false};
+    rule_text in = {text.ptr, text.ptr, false};
 
     if (text.len == 0)
         return true;
+    in.end += text.len;
     skip_name(&in);
     zone->standard = -take_time(&in, 25);
     if (in.at < in.end) {
@@ -193,9 +194,9 @@ static bool parse_types(tn_zone *zone, tn_cursor *in, const uint8_t *types, uint
 }
 
 /* False when it is no TZif file of version 2 or later. */
-static int parse_file(tarn_cx *cx, tn_zone *zone, const tn_buf *bytes, bool *good)
+static int parse_file(tarn_cx *cx, tn_zone *zone, tn_str bytes, bool *good)
 {
-    tn_cursor in = tn_cursor_over(bytes);
+    tn_cursor in = tn_cursor_of(bytes.ptr, bytes.len);
     const uint8_t *times, *types;
     uint32_t counts[6];
     tn_str rule;
@@ -224,6 +225,8 @@ static int parse_file(tarn_cx *cx, tn_zone *zone, const tn_buf *bytes, bool *goo
         goto done;
     tn_cursor_take(&in, block_bytes(counts, 8) - (size_t)counts[3] * 9 - (size_t)counts[4] * 6);
     tn_cursor_take(&in, 1);
+    if (in.failed)
+        goto done;
     rule = tn_cursor_take(&in, tn_cursor_left(&in));
     rule.len = tn_str_find(rule, '\n');
     *good = parse_rule(zone, rule);
@@ -341,12 +344,31 @@ int tn_zone_open_fixed(tarn_cx *cx, int32_t seconds, tn_zone **out)
     return TARN_OK;
 }
 
-int tn_zone_open(tarn_cx *cx, tn_str name, tn_zone **out)
+int tn_zone_parse(tarn_cx *cx, tn_str name, tn_str bytes, tn_zone **out)
 {
     tn_zone *zone = NULL;
+    bool good = false;
+    int rc = TARN_OK;
+
+    if (name.len > NAME_BYTES_MAX)
+        name.len = NAME_BYTES_MAX;
+    TN_TRY(zone_make(cx, name, &zone));
+    TN_TRY(parse_file(cx, zone, bytes, &good));
+    if (!good)
+        TN_FAIL(TARN_E_CORRUPT,
+                "the system's file of the time zone \"%.*s\" is damaged; install tzdata again",
+                TN_STR_ARG(name));
+    *out = zone;
+    zone = NULL;
+done:
+    tn_zone_close(zone);
+    return rc;
+}
+
+int tn_zone_open(tarn_cx *cx, tn_str name, tn_zone **out)
+{
     tn_buf bytes = {0};
     int32_t offset;
-    bool good = false;
     int rc = TARN_OK;
 
     if (is_fixed(name, &offset)) {
@@ -364,17 +386,8 @@ int tn_zone_open(tarn_cx *cx, tn_str name, tn_zone **out)
                 "the system has no time zone \"%.*s\"; write UTC, an offset as GMT+02:00, or a "
                 "region as Europe/Berlin (package tzdata)",
                 TN_STR_ARG(name));
-    TN_TRY(zone_make(cx, name, &zone));
-    TN_TRY(parse_file(cx, zone, &bytes, &good));
-    if (!good)
-        TN_FAIL(TARN_E_CORRUPT,
-                "the system's file of the time zone \"%.*s\" is damaged; install "
-                "tzdata again",
-                TN_STR_ARG(name));
-    *out = zone;
-    zone = NULL;
+    TN_TRY(tn_zone_parse(cx, name, tn_buf_view(&bytes), out));
 done:
-    tn_zone_close(zone);
     tn_buf_clear(&bytes);
     return rc;
 }

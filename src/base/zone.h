@@ -11,6 +11,8 @@ typedef struct tn_zone tn_zone;
 /* "UTC", "GMT", "Z", "GMT+8", "GMT-03:30", "+05:30", "-0800", "Europe/Berlin". INVALID for a name
  * that is none. The files are those below $TZDIR, else /usr/share/zoneinfo. */
 int tn_zone_open(tarn_cx *cx, tn_str name, tn_zone **out);
+/* From the bytes of a TZif file of version 2 or later; CORRUPT when they are none. */
+int tn_zone_parse(tarn_cx *cx, tn_str name, tn_str bytes, tn_zone **out);
 /* `seconds` east of UTC, at most 18 hours. */
 int tn_zone_open_fixed(tarn_cx *cx, int32_t seconds, tn_zone **out);
 void tn_zone_close(tn_zone *zone);
