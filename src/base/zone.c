@@ -214,7 +214,7 @@ static int parse_file(tarn_cx *cx, tn_zone *zone, tn_str bytes, bool *good)
     zone->times = tn_calloc(cx, zone->count + 1, sizeof *zone->times);
     zone->offsets = tn_calloc(cx, zone->count + 1, sizeof *zone->offsets);
     if (zone->times == NULL || zone->offsets == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     for (size_t i = 0; i < zone->count; i++) {
         uint64_t raw;
 

@@ -27,7 +27,7 @@ static int take_quoted(tarn_cx *cx, tn_arena *arena, tn_str pattern, size_t *at,
     int rc = TARN_OK;
 
     if (text == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     if (i < pattern.len && pattern.ptr[i] == '\'') {
         *out = TN_STR("'");
         *at = i + 1;
@@ -98,7 +98,7 @@ int tn_joda_compile(tarn_cx *cx, tn_arena *arena, tn_str pattern, tn_joda *out)
         TN_FAIL(TARN_E_INVALID, "a pattern of times is empty; write one as yyyy/MM/dd");
     joda.items = tn_arena_array(cx, arena, ITEMS_MAX, sizeof *joda.items);
     if (joda.items == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     for (size_t at = 0; at < pattern.len;) {
         if (joda.count == ITEMS_MAX)
             TN_FAIL(TARN_E_LIMIT, "the pattern of times \"%.*s\" has more than %d parts",

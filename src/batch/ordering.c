@@ -53,10 +53,10 @@ int tn_ordering_open(tarn_cx *cx, const struct ArrowSchema *schema, const uint32
     int rc = TARN_OK;
 
     if (ordering == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     ordering->columns = tn_calloc(cx, count, sizeof *ordering->columns);
     if (ordering->columns == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     ordering->count = count;
     ordering->u64 = count <= 1;
     for (size_t i = 0; i < count; i++) {

@@ -135,7 +135,7 @@ int tn_path_time_open(tarn_cx *cx, const tn_keygen_timebased *options, tn_str pr
     int rc = TARN_OK;
 
     if (time == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     time->multiply = time->divide = 1;
     switch (options->type) {
     case TN_KEYGEN_UNIX_TIMESTAMP:

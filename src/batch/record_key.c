@@ -100,7 +100,7 @@ static int bind_keys(tarn_cx *cx, tn_record_key *key, const struct ArrowSchema *
     key->count = options->key_count;
     key->fields = tn_arena_array(cx, &key->arena, key->count, sizeof *key->fields);
     if (key->fields == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     for (size_t i = 0; i < key->count; i++) {
         TN_TRY(tn_record_field_bind(cx, schema, options->keys[i], "record key", &key->fields[i]));
         key->fields[i].zone = key->zone;
@@ -119,7 +119,7 @@ int tn_record_key_open(tarn_cx *cx, const tn_record_key_options *options,
     int rc = TARN_OK;
 
     if (key == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     TN_TRY(check_options(cx, options));
     key->options = options;
     if (options->consistent_times)
@@ -187,7 +187,7 @@ int tn_record_key_path_add(tarn_cx *cx, tn_record_key *key, tn_str path, uint32_
         TN_TRY(tn_grow(cx, &key->paths, key->path_count, &key->path_cap, sizeof *key->paths));
         place = tn_map_add(cx, &key->path_map, path, &added);
         if (place == NULL)
-            TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+            TN_TRY(TARN_E_NOMEM);
         *place = key->path_count;
         key->paths[key->path_count++] = path;
     }
@@ -334,7 +334,7 @@ static int piece_number(tarn_cx *cx, const tn_record_key *key, piece *p, tn_str 
     TN_TRY(tn_grow(cx, &p->numbers, p->count, &p->cap, sizeof *p->numbers));
     place = tn_map_add(cx, &p->raw, raw, &added);
     if (place == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     *place = p->count;
     p->paths[p->count] = text;
     *out = (uint32_t)p->count++;
@@ -469,7 +469,7 @@ static int make_pieces(tarn_cx *cx, tn_record_key *key, int64_t rows, size_t *co
         piece *more = tn_realloc(cx, key->pieces, want, sizeof *more);
 
         if (more == NULL)
-            TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+            TN_TRY(TARN_E_NOMEM);
         memset(more + key->piece_cap, 0, (want - key->piece_cap) * sizeof *more);
         key->pieces = more;
         key->piece_cap = want;

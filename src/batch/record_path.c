@@ -56,7 +56,7 @@ int tn_record_path_open(tarn_cx *cx, tn_arena *arena, const tn_record_key_option
     path.fields = tn_arena_array(cx, arena, count + 1, sizeof *path.fields);
     path.is_time = tn_arena_array(cx, arena, count + 1, sizeof *path.is_time);
     if (path.fields == NULL || path.is_time == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     for (size_t i = 0; i < count; i++) {
         path.is_time[i] = options->kind == TN_KEYGEN_TIMESTAMP ||
                           (options->kind == TN_KEYGEN_CUSTOM &&

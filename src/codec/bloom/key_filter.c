@@ -32,7 +32,7 @@ int tn_key_filter_row_add(tarn_cx *cx, tn_key_filter *filter)
     TN_TRY(tn_grow(cx, &filter->rows, filter->count, &filter->cap, sizeof *filter->rows));
     filter->rows[filter->count] = tn_calloc(cx, tn_key_filter_row_words(filter), sizeof(uint32_t));
     if (filter->rows[filter->count] == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     filter->count++;
 done:
     return rc;
@@ -59,7 +59,7 @@ int tn_key_filter_open(tarn_cx *cx, enum tn_key_filter_kind kind, uint64_t keys,
                 (unsigned long long)keys, fpp, bits, INT32_MAX);
     filter = tn_calloc(cx, 1, sizeof *filter);
     if (filter == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     filter->kind = kind;
     filter->hash_type = TN_KEY_FILTER_MURMUR;
     filter->bits = (uint32_t)bits;

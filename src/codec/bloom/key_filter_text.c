@@ -189,7 +189,7 @@ int tn_key_filter_parse(tarn_cx *cx, tn_str text, enum tn_key_filter_kind kind, 
     }
     filter = tn_calloc(cx, 1, sizeof *filter);
     if (filter == NULL)
-        TN_FAIL(TARN_E_NOMEM, "%s", tarn_cx_error(cx));
+        TN_TRY(TARN_E_NOMEM);
     in = tn_cursor_over(&raw);
     filter->kind = kind;
     filter->parsed = true;
