@@ -178,6 +178,19 @@ static void shift_offsets(const tn_type *type, const tn_gather_part *part, int64
     }
 }
 
+/* The same for 32-bit offsets and a part without nulls. */
+static int64_t take_plain_offsets(const tn_gather_part *part, int64_t sum, int32_t *to)
+{
+    const int32_t *offsets = part->array->buffers[1];
+    const int64_t *take = part->take;
+
+    for (int64_t i = 0; i < part->count && sum <= INT32_MAX; i++) {
+        sum += offsets[take[i] + 1] - offsets[take[i]];
+        to[i] = (int32_t)sum;
+    }
+    return sum;
+}
+
 /* Ends of the texts or lists at part->take, the first beginning at `sum`; gives the last end. */
 static int64_t take_offsets(const tn_type *type, const tn_gather_part *part, int64_t sum,
                             uint8_t *to)
@@ -185,6 +198,8 @@ static int64_t take_offsets(const tn_type *type, const tn_gather_part *part, int
     bool large = is_large(type->kind);
     int64_t first, len;
 
+    if (!large && !has_nulls(part))
+        return take_plain_offsets(part, sum, (int32_t *)(void *)to);
     for (int64_t i = 0; i < part->count; i++) {
         extent(type, part->array, part->take[i], &first, &len);
         sum += len;
@@ -239,6 +254,33 @@ done:
     return rc;
 }
 
+/* Bytes of the texts at part->take; gives where they end. */
+static uint8_t *take_texts(const tn_type *type, const tn_gather_part *part, uint8_t *to)
+{
+    const uint8_t *from = part->array->buffers[2];
+    const int32_t *offsets = part->array->buffers[1];
+    const int64_t *take = part->take;
+    int64_t first, len;
+
+    if (!is_large(type->kind) && !has_nulls(part)) {
+        for (int64_t i = 0; i < part->count; i++) {
+            size_t bytes = (size_t)(offsets[take[i] + 1] - offsets[take[i]]);
+
+            if (bytes != 0)
+                memcpy(to, from + offsets[take[i]], bytes);
+            to += bytes;
+        }
+        return to;
+    }
+    for (int64_t i = 0; i < part->count; i++) {
+        extent(type, part->array, take[i], &first, &len);
+        if (len != 0)
+            memcpy(to, from + first, (size_t)len);
+        to += len;
+    }
+    return to;
+}
+
 static int gather_text(tarn_cx *cx, const gather *g)
 {
     int64_t total, first, len;
@@ -257,12 +299,8 @@ static int gather_text(tarn_cx *cx, const gather *g)
                 memcpy(to, from + first, (size_t)len);
             to += len;
         }
-        for (int64_t i = 0; part->take != NULL && i < part->count; i++) {
-            extent(&g->type, part->array, part->take[i], &first, &len);
-            if (len != 0)
-                memcpy(to, from + first, (size_t)len);
-            to += len;
-        }
+        if (part->take != NULL)
+            to = take_texts(&g->type, part, to);
     }
 done:
     return rc;

@@ -1,7 +1,9 @@
 /* Rows held in memory, as their batches came: found by number, and gathered.
  *
- * Rows taken here and there from many batches are gathered in two steps: batch by batch, then
- * brought into order. Both steps copy a column in one go; one step alone would do it row by row. */
+ *   runs        neighbours are copied at once
+ *   stretches   rows of one batch after the other, such as every tenth
+ *   here and there   in two steps: batch by batch, then brought into order. Both copy a column in
+ *                    one go; one step alone would begin anew with each row */
 #include "exec/incoming_state.h"
 
 #include <assert.h>
@@ -59,7 +61,7 @@ typedef struct wanted {
 } wanted;
 
 static int locate(tarn_cx *cx, const tn_incoming *in, const uint32_t *rows, size_t count,
-                  wanted *out, tn_buf *batches, size_t *runs)
+                  wanted *out, tn_buf *batches, size_t *runs, size_t *stretches)
 {
     const tn_held *held = NULL;
     uint32_t *number = tn_alloc(cx, in->held_count * sizeof *number);
@@ -68,7 +70,7 @@ static int locate(tarn_cx *cx, const tn_incoming *in, const uint32_t *rows, size
     if (number == NULL)
         return TARN_E_NOMEM;
     memset(number, 0xff, in->held_count * sizeof *number);
-    *runs = 0;
+    *runs = *stretches = 0;
     for (size_t i = 0; i < count; i++) {
         size_t h;
 
@@ -80,6 +82,7 @@ static int locate(tarn_cx *cx, const tn_incoming *in, const uint32_t *rows, size
             tn_buf_add(batches, &h, sizeof h);
         }
         out[i] = (wanted){number[h], rows[i] - held->first + held->array.offset};
+        *stretches += i == 0 || out[i].batch != out[i - 1].batch;
         *runs += i == 0 || out[i].batch != out[i - 1].batch || out[i].at != out[i - 1].at + 1;
     }
     free(number);
@@ -104,6 +107,31 @@ static int gather_runs(tarn_cx *cx, const tn_incoming *in, const wanted *want, s
     }
     rc = tn_gather(cx, &in->schema, parts, n, out);
     free(parts);
+    return rc;
+}
+
+/* One part for each stretch of rows of one batch. */
+static int gather_stretches(tarn_cx *cx, const tn_incoming *in, const wanted *want, size_t count,
+                            const size_t *batches, size_t stretches, struct ArrowArray *out)
+{
+    tn_gather_part *parts = tn_calloc(cx, stretches, sizeof *parts);
+    int64_t *take = tn_alloc(cx, count * sizeof *take);
+    size_t n = 0;
+    int rc = TARN_OK;
+
+    if (parts == NULL || take == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || want[i].batch != want[i - 1].batch)
+            parts[n++] = (tn_gather_part){.array = &in->held[batches[want[i].batch]].array,
+                                          .take = take + i};
+        take[i] = want[i].at;
+        parts[n - 1].count++;
+    }
+    TN_TRY(tn_gather(cx, &in->schema, parts, n, out));
+done:
+    free(parts);
+    free(take);
     return rc;
 }
 
@@ -148,13 +176,7 @@ static int gather_ordered(tarn_cx *cx, const tn_incoming *in, const wanted *want
 
     if (order == NULL)
         return TARN_E_NOMEM;
-    if (batch_count == 1) {
-        for (size_t i = 0; i < count; i++)
-            order[i] = want[i].at;
-        part.array = &in->held[batches[0]].array;
-    } else {
-        TN_TRY(gather_batches(cx, in, want, count, batches, batch_count, order, &grouped));
-    }
+    TN_TRY(gather_batches(cx, in, want, count, batches, batch_count, order, &grouped));
     TN_TRY(tn_gather(cx, &in->schema, &part, 1, out));
 done:
     tn_array_release(&grouped);
@@ -168,16 +190,18 @@ int tn_incoming_gather(tarn_cx *cx, const tn_incoming *in, const uint32_t *rows,
     wanted *want = tn_alloc(cx, count * sizeof *want);
     tn_buf batches = {0};
     const size_t *met;
-    size_t runs;
+    size_t runs, stretches;
     int rc = TARN_OK;
 
     assert(count > 0 && in->held_count > 0);
     if (want == NULL)
         return TARN_E_NOMEM;
-    TN_TRY(locate(cx, in, rows, count, want, &batches, &runs));
+    TN_TRY(locate(cx, in, rows, count, want, &batches, &runs, &stretches));
     met = (const size_t *)(const void *)batches.data;
     if (runs <= count / 8 + 1)
         TN_TRY(gather_runs(cx, in, want, count, met, runs, out));
+    else if (stretches <= count / 8 + 1)
+        TN_TRY(gather_stretches(cx, in, want, count, met, stretches, out));
     else
         TN_TRY(gather_ordered(cx, in, want, count, met, batches.len / sizeof(size_t), out));
 done:

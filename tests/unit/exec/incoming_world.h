@@ -92,12 +92,11 @@ static inline void iw_batch(iw *w, const iw_row *rows, int64_t count, int64_t id
     free(ts);
 }
 
-/* A base file with these rows, in groups of `group_rows`. */
-static inline void iw_file(iw *w, uint32_t partition, const iw_row *rows, int64_t count,
-                           int64_t group_rows)
+/* A base file with these rows. */
+static inline void iw_file_as(iw *w, uint32_t partition, const iw_row *rows, int64_t count,
+                              const tn_parquet_sink_options *options)
 {
     tn_base_file *file = tn_arena_take(w->cx, &w->arena, sizeof *file);
-    tn_parquet_sink_options options = {.group_rows = group_rows};
     struct ArrowArray batch = {0};
     tn_parquet_sink *sink;
     tn_sink *bytes;
@@ -107,7 +106,7 @@ static inline void iw_file(iw *w, uint32_t partition, const iw_row *rows, int64_
     assert_ok(w->cx,
               tn_arena_print(w->cx, &w->arena, &file->path, "/t/f%zu.parquet", w->file_count));
     assert_ok(w->cx, tn_store_create(w->cx, w->store, file->path, &bytes));
-    assert_ok(w->cx, tn_parquet_sink_open(w->cx, bytes, &w->schema, &options, &sink));
+    assert_ok(w->cx, tn_parquet_sink_open(w->cx, bytes, &w->schema, options, &sink));
     iw_batch(w, rows, count, 1000000, &batch);
     assert_ok(w->cx, tn_parquet_sink_add(w->cx, sink, &batch));
     tn_array_release(&batch);
@@ -119,6 +118,13 @@ static inline void iw_file(iw *w, uint32_t partition, const iw_row *rows, int64_
     file->size_bytes = stat.size_bytes;
     file->rows = count;
     w->files[w->file_count++] = file;
+}
+
+/* The same, in groups of `group_rows`. */
+static inline void iw_file(iw *w, uint32_t partition, const iw_row *rows, int64_t count,
+                           int64_t group_rows)
+{
+    iw_file_as(w, partition, rows, count, &(tn_parquet_sink_options){.group_rows = group_rows});
 }
 
 /* Adds rows in batches of `batch_rows`. */
