@@ -22,6 +22,16 @@ static int compare_few(const void *a, const void *b)
     return tn_str_compare(x->key, y->key);
 }
 
+/* Hudi's key ranges are in the order of UTF-16, which differs from that of bytes where characters
+ * beyond U+FFFF meet those from U+E000 on. Texts without the former compare alike in both. */
+static bool is_beyond_bmp(tn_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((uint8_t)text.ptr[i] >= 0xf0)
+            return true;
+    return false;
+}
+
 int tn_few_init(tarn_cx *cx, const tn_incoming *in, tn_few *out)
 {
     tn_few few = {0};
@@ -38,6 +48,8 @@ int tn_few_init(tarn_cx *cx, const tn_incoming *in, tn_few *out)
         if (!(in->facts.flags[i] & TN_ROW_DROPPED))
             few.keys[few.count++] = (tn_few_key){in->options.global ? 0 : in->facts.partitions[i],
                                                  tn_incoming_key(in, i)};
+    for (size_t i = 0; i < few.count && !few.beyond_bmp; i++)
+        few.beyond_bmp = is_beyond_bmp(few.keys[i].key);
     qsort(few.keys, few.count, sizeof *few.keys, compare_few);
     *out = few;
     few = (tn_few){0};
@@ -105,7 +117,8 @@ int tn_few_file(tarn_cx *cx, const tn_few *few, uint32_t partition, const tn_can
     int rc = TARN_OK;
 
     whole_range(few, partition, &first, &end);
-    if (ranges && min.ptr != NULL && max.ptr != NULL && tn_str_compare(min, max) <= 0)
+    if (ranges && min.ptr != NULL && max.ptr != NULL && tn_str_compare(min, max) <= 0 &&
+        !few->beyond_bmp && !is_beyond_bmp(min) && !is_beyond_bmp(max))
         tn_few_range(few, partition, min, max, &first, &end);
     *may = first < end;
     /* The filter is unpacked when that costs less than the keys of the file. */

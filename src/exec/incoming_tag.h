@@ -16,6 +16,7 @@ typedef struct tn_few_key {
 typedef struct tn_few {
     tn_few_key *keys; /* NULL: there are too many to look at one by one */
     size_t count;
+    bool beyond_bmp; /* some have characters that Hudi's key ranges order in another way */
     uint64_t charged;
 } tn_few;
 

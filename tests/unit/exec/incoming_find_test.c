@@ -145,6 +145,23 @@ static void test_incoming_find__footers_rule_files_out(void **state)
     iw_close(&w);
 }
 
+/* In UTF-16, which Hudi's ranges follow, U+1F600 lies below U+E000; in bytes it lies above. */
+static void test_incoming_find__ranges_are_in_the_order_of_java(void **state)
+{
+    iw_row stored[] = {{.key = 1}, {.key = IW_KEY_BEYOND}, {.key = IW_KEY_PRIVATE}};
+    iw_row rows[] = {{.key = IW_KEY_BEYOND}};
+    tn_tag_options with = {.use_filters = true, .ranges = true};
+    iw w;
+
+    (void)state;
+    iw_open(&w, 0, 1, false);
+    indexed_file(&w, stored, 3);
+    assert_int_equal(find(&w, rows, 1, &with).found, 1);
+    rows[0].key = 1;
+    assert_int_equal(find(&w, rows, 1, &with).found, 1);
+    iw_close(&w);
+}
+
 static int keys_of_column(tarn_cx *cx, void *arg, const tn_base_file *file,
                           const struct ArrowArray *batch, int64_t first_row, const char **data,
                           const int32_t **offsets)

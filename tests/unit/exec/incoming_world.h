@@ -25,11 +25,17 @@ typedef struct iw {
     size_t file_count;
 } iw;
 
-#define IW_STAGING "/t/.hoodie/.temp/incoming"
+#define IW_STAGING     "/t/.hoodie/.temp/incoming"
+
+#define IW_KEY_PRIVATE 3999999999u /* begins with U+E000 */
+#define IW_KEY_BEYOND  4000000000u /* from here on: with U+1F600 */
 
 /* Keys of one length sort as their numbers. */
 static inline size_t iw_key(uint32_t key, char *out)
 {
+    if (key >= IW_KEY_PRIVATE)
+        return (size_t)sprintf(out, "%s-%u",
+                               key == IW_KEY_PRIVATE ? "\xee\x80\x80" : "\xf0\x9f\x98\x80", key);
     return (size_t)sprintf(out, "key-%08u", key);
 }
 
