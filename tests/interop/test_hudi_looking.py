@@ -93,3 +93,22 @@ def test_columns_are_those_of_the_rows(hudi_tables, tarn):
         assert {c["name"] for c in told["columns"]} == {k for k in rows[0] if not k.startswith("_hoodie_")}, name
         assert [f["name"] for f in told["avro"]["fields"]] == [c["name"] for c in told["columns"]], name
         assert json.loads(tarn("schema", str(root), "--avro")) == told["avro"], name
+
+
+def test_footers_of_base_files(hudi_tables, tarn):
+    seen = 0
+    for root, _ in hudi_tables.values():
+        for path in sorted(root.rglob("*.parquet")):
+            if ".hoodie" in path.parts or path.name.startswith("."):
+                continue
+            keys = pq.ParquetFile(path).metadata.metadata or {}
+            if b"org.apache.hudi.bloomfilter" not in keys:
+                continue
+            told = json.loads(tarn("show", str(path), "--json"))["hudi"]
+            assert told == {"filter": keys[b"hoodie_bloom_filter_type_code"].decode(),
+                            "filter_bytes": len(keys[b"org.apache.hudi.bloomfilter"]),
+                            "min_key": keys[b"hoodie_min_record_key"].decode(),
+                            "max_key": keys[b"hoodie_max_record_key"].decode()}, path
+            seen += 1
+            break
+    assert seen > 10, seen
