@@ -3,6 +3,8 @@
  * chooses. */
 #include "sim/commit_world.h"
 
+#include "unit/alloc.h"
+
 static bool full(void)
 {
     const char *text = getenv("TARN_FULL");
@@ -339,5 +341,53 @@ static void test_commit__survives_a_crash_in_the_repair(void **state)
                 check(&p, rc, &after, label);
                 lake_close(&p.l);
             }
+    }
+}
+
+/* Of the library alone: the other scenes allocate in the test, too. A failed write is there to be
+ * rolled back. */
+static int act_alone(struct play *p)
+{
+    tn_hudi_commit *commit = NULL;
+    int rc;
+
+    if (p->scene->what == WHAT_CREATE || p->scene->what == WHAT_ROLLBACK)
+        return act(p);
+    rc = tn_hudi_commit_open(p->l.cx, p->l.store, p->l.root, &p->l.options, &commit);
+    tn_hudi_commit_close(p->l.cx, commit);
+    return rc;
+}
+
+static void test_commit__survives_each_failing_allocation(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < SCENES; s++) {
+        struct lake_view after;
+        size_t total = 0, step = 1;
+
+        if (scenes[s].what == WHAT_WRITE)
+            continue;
+        if (scenes[s].what == WHAT_CREATE || scenes[s].what == WHAT_ROLLBACK)
+            (void)count_calls(&scenes[s], &after);
+        for (size_t n = 0; n <= total; n += n == 0 ? 1 + s : step) {
+            char label[120];
+            struct play p;
+            size_t calls;
+            int rc;
+
+            set_up(&p, &scenes[s]);
+            if (scenes[s].what != WHAT_CREATE && scenes[s].what != WHAT_ROLLBACK)
+                after = p.before;
+            alloc_watch(n);
+            rc = act_alone(&p);
+            calls = alloc_unwatch();
+            total = n == 0 ? calls : total;
+            step = full() ? total / 400 + 1 : total / 25 + 1;
+            snprintf(label, sizeof label, "%s: allocation %zu of %zu", scenes[s].name, n, total);
+            if (rc != TARN_OK && tarn_cx_error(p.l.cx)[0] == '\0')
+                fail_msg("%s: no text", label);
+            check(&p, rc, &after, label);
+            lake_close(&p.l);
+        }
     }
 }
