@@ -8,17 +8,18 @@
  *    "partitions": [{"path": "dt=1", "inserts": 1000, "updates": [["A", 10]],
  *                    "files": [{"id": "A", "size": 900, "rows": 5, "filter": 400}]}],
  *    "expect": {"record_bytes": 150, "record_bytes_why": "part of its text",
- *               "partitions": [{"buckets": [{"file": "A", "updates": 10, "inserts": 990}, {"new":
- * true}], "order": [0, 1], "until": [0.99, 1], "routes": [["key", -5, 0]]}], "fails": ["INVALID",
- * "part of its text"]}}
+ *               "partitions": [{"buckets": [{"file": "A", "updates": 10}, {"new": true}],
+ *                               "order": [0, 1], "until": [0.99, 1], "routes": [["k", -5, 0]]}],
+ *               "fails": ["INVALID", "part of its text"]}}
  *
- * `order` says which buckets take inserts, by their place in the partition; a route is a key, the
- * hash that the case's author computed from it by hand, and the bucket it goes to. "record_bytes"
+ * `order` says which buckets take inserts, by their place in the partition; a route is a key
+ * ("?": any), its hash, computed by another program, and the bucket it goes to. "record_bytes"
  * among the options is what the plan is made with, instead of what the commits and files say. */
 #include <dirent.h>
 #include <math.h>
 
 #include "base/json.h"
+#include "batch/record_key.h"
 #include "plan/plan_upsert.h"
 #include "task/upsert_route.h"
 #include "unit/test.h"
@@ -275,7 +276,11 @@ static void check_routes(const world *w, const tn_upsert_plan *plan, size_t numb
     for (size_t i = 0; i < json_array_size(routes); i++) {
         const json_t *route = json_array_get(routes, i);
         int64_t hash = json_integer_value(json_array_get(route, 1));
+        const char *key = json_string_value(json_array_get(route, 0));
         size_t got = tn_upsert_route(plan, number, hash) - p->first_bucket;
+
+        if (strcmp(key, "?") != 0 && tn_record_key_md5(tn_str_of(key)) != hash)
+            fail_msg("%s: %s has another hash", w->where, key);
 
         if (got != (size_t)json_integer_value(json_array_get(route, 2)))
             fail_msg("%s: %s goes to bucket %zu, want %lld", w->where,
