@@ -168,6 +168,17 @@ done:
     return rc;
 }
 
+/* The rows of an open group count with what they take before they are compressed: a group is a
+ * small part of its file, so that the file is cut where it should be. */
+static uint64_t group_bytes_of(const tn_hudi_options *o)
+{
+    uint64_t most = o->sizing.max_file_bytes / 8;
+
+    if (o->group_bytes != 0)
+        return o->group_bytes;
+    return TN_BASE_GROUP_BYTES < most ? TN_BASE_GROUP_BYTES : most + (most == 0);
+}
+
 static int make_job(tarn_cx *cx, tn_hudi_write *w)
 {
     const tn_hudi_options *o = &w->options;
@@ -185,7 +196,7 @@ static int make_job(tarn_cx *cx, tn_hudi_write *w)
     job->filter_fpp = o->filter_fpp > 0 ? o->filter_fpp : FILTER_FPP;
     job->filter_keys_max = o->filter_keys_max != 0 ? o->filter_keys_max : FILTER_KEYS_MAX;
     job->filter_keys = o->filter_keys;
-    job->group_bytes = o->group_bytes;
+    job->group_bytes = group_bytes_of(o);
     job->merge_mode = w->all_deletes ? TN_MERGE_COMMIT_TIME : w->config->merge_mode;
     job->ordering = w->ordering;
     job->ordering_count = w->ordering_count;
