@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """200 small batches into 5 partitions, by tarn and by Hudi on Spark: how many small files are left?
 
-  bench/sizing_demo.py [--dir DIR] [--who tarn,hudi] [--tarn PATH] [--plot docs/sizing.svg]
+  bench/sizing_demo.py [--dir DIR] [--who tarn,hudi] [--tarn PATH] [--resume] [--plot docs/sizing.svg]
 
 Each batch has 2,000 rows, one in ten of which changes an earlier one, and is one upsert. After each the newest file of
 every file group is counted: how many are under the limit, in the worst partition and in all, and how many bytes all have.
@@ -80,12 +80,14 @@ def newest_files(table):
 
 
 def run(who, args, batches):
-    table = args.dir / "out" / f"sizing-{who}"
-    shutil.rmtree(table, ignore_errors=True)
+    table, log_path = args.dir / "out" / f"sizing-{who}", args.dir / f"sizing-{who}.jsonl"
+    done = len(log_path.read_text().splitlines()) if args.resume and table.exists() and log_path.exists() else 0
+    if done == 0:
+        shutil.rmtree(table, ignore_errors=True)
     table.parent.mkdir(parents=True, exist_ok=True)
     write = writer_of(who, args, table)
-    with open(args.dir / f"sizing-{who}.jsonl", "w") as log:
-        for number, batch in enumerate(sorted(batches.iterdir()), 1):
+    with open(log_path, "a" if done else "w") as log:
+        for number, batch in list(enumerate(sorted(batches.iterdir()), 1))[done:]:
             start = time.monotonic()
             write(batch)
             seconds = time.monotonic() - start
@@ -167,6 +169,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()) / "tarn-bench")
     parser.add_argument("--who", default="tarn,hudi", help="empty: only the picture")
+    parser.add_argument("--resume", action="store_true", help="go on behind the last batch that is logged")
     parser.add_argument("--tarn", default=str(ROOT / "build/release/tarn"))
     parser.add_argument("--hudi", default="1.2.0")
     parser.add_argument("--batches", type=int, default=200)
