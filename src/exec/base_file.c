@@ -211,13 +211,17 @@ uint64_t tn_base_writer_bytes(const tn_base_writer *w)
 
 static bool is_full(const tn_base_writer *w, uint64_t target)
 {
-    uint64_t bytes = tn_base_writer_bytes(w), group = w->job->group_bytes;
+    uint64_t bytes = tn_base_writer_bytes(w), group = w->job->group_bytes, margin;
 
+    /* A new file takes something, however small the target: else there would be no end of files. */
+    if (w->place.before == NULL && tn_parquet_sink_rows(w->sink) == 0)
+        return false;
     if (bytes >= target)
         return true;
     /* A row group has just ended, and another would hardly be begun. */
-    return tn_parquet_sink_open_rows(w->sink) == 0 &&
-           bytes + (group != 0 ? group : TN_BASE_GROUP_BYTES) / 4 >= target;
+    margin = (group != 0 ? group : TN_BASE_GROUP_BYTES) / 4;
+    margin = margin < target / 16 ? margin : target / 16;
+    return tn_parquet_sink_open_rows(w->sink) == 0 && bytes + margin >= target;
 }
 
 /* How many rows the file will have when it has so many bytes. */

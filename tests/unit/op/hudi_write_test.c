@@ -140,6 +140,34 @@ static void test_hudi_write__stream(void **state)
     world_close(&w);
 }
 
+/* Files far smaller than what any has in it: each takes some rows, and there is an end. */
+static void test_hudi_write__tiny_target(void **state)
+{
+    static const uint64_t targets[] = {1, 4000, 2000000};
+    world_row rows[20];
+    char keys[20][4];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        snprintf(keys[i], sizeof keys[i], "%02zu", i);
+        rows[i] = (world_row){keys[i], "", 1, "v", false};
+    }
+    for (size_t i = 0; i < COUNT(targets); i++) {
+        tarn_table_write_options options = world_options(TARN_OP_INSERT, 6, false);
+        static world_view view;
+        world w;
+
+        world_open(&w);
+        options.target_bytes = targets[i];
+        assert_ok(w.cx, world_write(w.cx, w.store, ROOT, rows, COUNT(rows), &options, &w.report));
+        assert_int_equal(w.report->inserted, COUNT(rows));
+        assert_in_range(w.report->files, 1, COUNT(rows));
+        world_read(w.store, ROOT, &view);
+        assert_int_equal(view.count, COUNT(rows));
+        world_close(&w);
+    }
+}
+
 /* Nothing dynamic is emptied by no rows; what is named is. */
 static void test_hudi_write__overwrite_nothing(void **state)
 {
