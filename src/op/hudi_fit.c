@@ -38,10 +38,33 @@ static bool is_wanted(const tn_hudi_fit_options *options, const char *name)
     return false;
 }
 
-/* Whether the inputs themselves had the column. */
+/* Whether the inputs themselves had the column, in whatever case. */
 static bool was_seen(const tn_hudi_fit_options *options, const char *name)
 {
-    return options->seen == NULL || tn_map_find(options->seen, tn_str_of(name)) != NULL;
+    char lower[TN_HUDI_NAME_BYTES_MAX];
+    size_t len = strlen(name);
+
+    if (options->seen == NULL || len >= sizeof lower)
+        return true;
+    tn_hudi_lower(tn_str_of(name), lower);
+    return tn_map_find(options->seen, (tn_str){lower, len}) != NULL;
+}
+
+void tn_hudi_lower(tn_str name, char *out)
+{
+    for (size_t i = 0; i < name.len; i++)
+        out[i] = (char)(name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? name.ptr[i] + 32 : name.ptr[i]);
+}
+
+bool tn_hudi_fit_seen(const tn_map *seen, tn_str name)
+{
+    char text[TN_HUDI_NAME_BYTES_MAX];
+
+    if (name.len >= sizeof text)
+        return true;
+    memcpy(text, name.ptr, name.len);
+    text[name.len] = '\0';
+    return was_seen(&(tn_hudi_fit_options){.seen = seen}, text);
 }
 
 /* Columns of `from` that count, with the names of `options->table`, as a schema of their own.
@@ -126,6 +149,28 @@ static void note_missing(tn_hudi_fit *fit, const struct ArrowSchema *chosen,
     fit->partial = count != 0;
 }
 
+/* Numbers that files have are not made text: files that keep them could not be read as one. */
+static int check_text(tarn_cx *cx, const tn_hudi_fit *fit, const tn_hudi_fit_options *options)
+{
+    tn_buf was = {0};
+    int rc = TARN_OK;
+
+    for (int64_t i = 0; i < options->table->n_children && i < fit->to.n_children; i++) {
+        const struct ArrowSchema *from = options->table->children[i], *to = fit->to.children[i];
+
+        if (strcmp(to->format, "u") != 0 || strcmp(from->format, "u") == 0)
+            continue;
+        tn_type_print(&was, from);
+        rc = tn_fail(cx, TARN_E_UNSUPPORTED,
+                     "column \"%s\" is %.*s in the table and string in the input; nothing was "
+                     "written: leave it out with --columns, or cast it in the input",
+                     to->name, TN_STR_ARG(tn_buf_view(&was)));
+        break;
+    }
+    tn_buf_clear(&was);
+    return rc;
+}
+
 /* What the table has once these rows are in it. */
 static int decide(tarn_cx *cx, tn_hudi_fit *fit, const struct ArrowSchema *chosen,
                   const tn_hudi_fit_options *options)
@@ -141,6 +186,7 @@ static int decide(tarn_cx *cx, tn_hudi_fit *fit, const struct ArrowSchema *chose
     TN_TRY(tn_hudi_stored_schema(cx, chosen, &stored));
     if (options->table != NULL) {
         TN_TRY(tn_hudi_schema_evolve(cx, options->table, &stored, &fit->changed, &fit->to));
+        TN_TRY(check_text(cx, fit, options));
     } else {
         tn_field_move(&stored, &fit->to);
         fit->changed = true;

@@ -42,7 +42,7 @@ typedef struct tn_hudi_fit {
 typedef struct tn_hudi_fit_options {
     const struct ArrowSchema *table; /* NULL: not known */
     tn_str table_name;
-    const tn_map *seen;   /* names that inputs had; NULL: all that `from` has */
+    const tn_map *seen;   /* names that inputs had, in lower case; NULL: all that `from` has */
     bool deletes;         /* the rows stand for deletes: only these columns of them count */
     const tn_str *wanted; /* names at the top */
     size_t wanted_count;
@@ -51,6 +51,10 @@ typedef struct tn_hudi_fit_options {
 int tn_hudi_fit_open(tarn_cx *cx, const struct ArrowSchema *from,
                      const tn_hudi_fit_options *options, tn_hudi_fit *out);
 void tn_hudi_fit_clear(tn_hudi_fit *fit);
+/* Whether `seen` has the name, in whatever case; longer ones than these count as seen. */
+#define TN_HUDI_NAME_BYTES_MAX 1024
+bool tn_hudi_fit_seen(const tn_map *seen, tn_str name);
+void tn_hudi_lower(tn_str name, char *out);
 /* Turns a batch of `from` into one of `to`, in place. INVALID naming row and column where a value
  * does not fit. */
 int tn_hudi_fit_batch(tarn_cx *cx, tn_hudi_fit *fit, struct ArrowArray *batch);

@@ -234,7 +234,7 @@ int tn_hudi_open_slices(tarn_cx *cx, tn_hudi_write *w)
     static const tn_slices_options everything = {0};
     int rc = TARN_OK;
 
-    if (w->slices_all || (!w->exists && w->given->dry_run))
+    if (w->slices_all || (!w->exists && w->commit == NULL))
         return TARN_OK;
     TN_TRY(tn_slices_load(cx, w->store, w->root, w->config, w->timeline, &everything, &w->arena,
                           &w->slices));

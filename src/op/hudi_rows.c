@@ -60,8 +60,7 @@ static int check_deletes(tarn_cx *cx, tn_hudi_write *w, const tn_hudi_fit_option
 
         if (i >= c->key_count && is_global(w))
             break;
-        if (at < 0 || w->fit.source[at] < 0 ||
-            (options->seen != NULL && tn_map_find(options->seen, options->wanted[i]) == NULL))
+        if (at < 0 || w->fit.source[at] < 0 || !tn_hudi_fit_seen(options->seen, options->wanted[i]))
             return tn_fail(cx, TARN_E_INVALID,
                            "column \"%.*s\": the rows lack it, and %s of the table is made of it; "
                            "a delete needs the key%s",

@@ -222,8 +222,12 @@ static int note_columns(tarn_cx *cx, void *arg, const struct ArrowSchema *schema
         tn_str name = tn_str_of(schema->children[i]->name);
         bool added;
 
-        if (tn_arena_keep(cx, &w->arena, &name) != TARN_OK ||
-            tn_map_add(cx, &w->seen, name, &added) == NULL)
+        char *lower = tn_arena_take(cx, &w->arena, name.len + 1);
+
+        if (lower == NULL)
+            return TARN_E_NOMEM;
+        tn_hudi_lower(name, lower);
+        if (tn_map_add(cx, &w->seen, (tn_str){lower, name.len}, &added) == NULL)
             return TARN_E_NOMEM;
     }
     return TARN_OK;

@@ -18,7 +18,8 @@ int tn_hudi_schema_load(tarn_cx *cx, tn_store *store, const tn_hudi_config *conf
 /* What the table's columns become when rows of `rows` (as tn_avro_arrow_stored has them) are
  * written: columns are matched by name; new ones are added behind, nullable; int -> long -> float
  * -> double and int, long, float, double -> string widen; a column that the rows lack is filled
- * with nulls, which a column that is not nullable forbids. UNSUPPORTED naming column and both types
+ * with nulls, which a column that is not nullable forbids; one that may be null in the rows becomes
+ * nullable. UNSUPPORTED naming column and both types
  * for all else. *changed: it differs from `table`. *out is the caller's. */
 int tn_hudi_schema_evolve(tarn_cx *cx, const struct ArrowSchema *table,
                           const struct ArrowSchema *rows, bool *changed, struct ArrowSchema *out);

@@ -173,6 +173,10 @@ static int evolve_fields(tarn_cx *cx, const evolving *e, tn_str path,
             TN_TRY(missing_field(cx, below, field, made.children[i]));
         else
             TN_TRY(evolve_field(cx, e, below, field, source, made.children[i]));
+        if (named && source != NULL && tn_field_nullable(source) && !tn_field_nullable(field)) {
+            made.children[i]->flags |= ARROW_FLAG_NULLABLE;
+            *e->changed = true;
+        }
     }
     for (int64_t i = 0; added != 0 && i < rows->n_children; i++) {
         if (child_named(table, rows->children[i]->name) != NULL)
