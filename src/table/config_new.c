@@ -132,6 +132,13 @@ static int check_times(tarn_cx *cx, const tn_hudi_new *options, enum tn_keygen k
                 "a partition by time needs the key generator timestamp or custom, "
                 "not %s; give another one",
                 keygen_types[keygen]);
+    /* Which columns are times is not in hoodie.properties then: writers would have to agree. */
+    if (keygen == TN_KEYGEN_CUSTOM && options->version < 8)
+        TN_FAIL(TARN_E_INVALID,
+                "a table of version %d does not say which of its partition columns are times; make "
+                "it with --table-version 8 or 9, or with one partition column and the key "
+                "generator timestamp",
+                (int)options->version);
     if (options->timebased.type == 0 || options->timebased.output_format.len == 0)
         TN_FAIL(TARN_E_INVALID, "a partition by time needs hoodie.keygen.timebased.timestamp.type "
                                 "and hoodie.keygen.timebased.output.dateformat; set both");

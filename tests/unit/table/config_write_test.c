@@ -305,6 +305,12 @@ static void test_config_new__refuses_contradictions(void **state)
     bad.keygen = TN_KEYGEN_TIMESTAMP;
     assert_fails(w.cx, TARN_E_INVALID, "timestamp.type",
                  tn_hudi_config_new(w.cx, &bad, &w.arena, &p));
+    bad = usual(6);
+    bad.partitions = two_parts;
+    bad.partition_count = 2;
+    bad.partition_is_time = times;
+    assert_fails(w.cx, TARN_E_INVALID, "--table-version 8",
+                 tn_hudi_config_new(w.cx, &bad, &w.arena, &p));
     bad = usual(8);
     bad.ordering = two_orders;
     bad.ordering_count = 2;
