@@ -23,6 +23,7 @@ class Hudi:
     """One bundle in one JVM; commands are those of tests/oracle/hudi_oracle.py."""
 
     def __init__(self, bundle):
+        subprocess.run([str(ORACLE / "setup"), bundle], check=True, stdin=subprocess.DEVNULL)
         self.bundle = bundle
         self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen([sys.executable, str(ORACLE / "hudi_oracle.py"), "--hudi", bundle, "serve"],
@@ -52,25 +53,6 @@ class Hudi:
         self.process.stdin.close()
         self.process.wait(timeout=60)
         self.log.close()
-
-
-class Bundles:
-    """Keeps one JVM at a time: tests are sorted by bundle."""
-
-    def __init__(self):
-        self.now = None
-
-    def __call__(self, bundle):
-        if self.now is None or self.now.bundle != bundle:
-            self.close()
-            subprocess.run([str(ORACLE / "setup"), bundle], check=True, stdin=subprocess.DEVNULL)
-            self.now = Hudi(bundle)
-        return self.now
-
-    def close(self):
-        if self.now is not None:
-            self.now.close()
-        self.now = None
 
 
 def rust_rows(table):
