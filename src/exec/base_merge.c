@@ -8,6 +8,7 @@
  * I1: rows stay in their order; a changed row stands where the stored one stood.
  * I2: which row wins: by commit time the one that comes in; by event time the stored one if its
  *     ordering value is greater. A delete without ordering value wins. (format: merge modes)
+ *     Several rows for one stored row meet it in the order of their arrival.
  * I3: what is in memory of the file is one batch.
  * I4: row groups do not crumble: one that is rewritten, and is small then, goes on with a small
  *     neighbour behind it; a small last one goes on with the rows that are new. */
@@ -17,6 +18,7 @@
 
 #include "batch/array.h"
 #include "batch/field.h"
+#include "batch/gather.h"
 #include "batch/rows.h"
 #include "batch/unify.h"
 #include "exec/base_state.h"
@@ -97,6 +99,9 @@ void tn_base_old_close(tn_base_old *old)
 {
     tn_parquet_scan_close(old->scan);
     tn_array_release(&old->held);
+    tn_array_release(&old->waiting);
+    tn_buf_clear(&old->waiting_positions);
+    tn_buf_clear(&old->waiting_deletes);
     tn_field_release(&old->scanned);
     tn_ordering_close(old->ordering);
     tn_store_close_file(old->bytes);
@@ -381,22 +386,48 @@ static bool is_unordered(const tn_base_job *job, const struct ArrowArray *rows, 
     return true;
 }
 
-/* I2 */
-static bool wins(tn_base_writer *w, const struct ArrowArray *rows, int64_t row, int64_t stored,
-                 bool deletes)
+static uint64_t order_of(const tn_buf *orders, int64_t row)
+{
+    return ((const uint64_t *)(const void *)orders->data)[row];
+}
+
+/* I2: whether row `row` of what comes in wins against row `other` of it (-1: against the stored
+ * one). */
+static bool wins(tn_base_writer *w, const struct ArrowArray *rows, int64_t row, int64_t other,
+                 int64_t stored, bool deletes)
 {
     tn_base_old *old = &w->old;
 
     if (old->ordering == NULL || (deletes && is_unordered(w->job, rows, row)))
         return true;
     if (tn_ordering_is_u64(old->ordering))
-        return ((const uint64_t *)(const void *)old->incoming_order.data)[row] >=
-               ((const uint64_t *)(const void *)old->held_order.data)[stored];
+        return order_of(&old->incoming_order, row) >= (other >= 0
+                                                           ? order_of(&old->incoming_order, other)
+                                                           : order_of(&old->held_order, stored));
     tn_buf_reset(&old->held_bytes);
     tn_buf_reset(&old->incoming_bytes);
     tn_ordering_bytes(old->ordering, rows, row, &old->incoming_bytes);
-    tn_ordering_bytes(old->ordering, &old->held, stored, &old->held_bytes);
+    if (other >= 0)
+        tn_ordering_bytes(old->ordering, rows, other, &old->held_bytes);
+    else
+        tn_ordering_bytes(old->ordering, &old->held, stored, &old->held_bytes);
     return tn_str_compare(tn_buf_view(&old->incoming_bytes), tn_buf_view(&old->held_bytes)) >= 0;
+}
+
+/* The row that stays of rows [i, n), all for one stored row, in the order of their arrival; -1: the
+ * stored one. */
+static int64_t winner(tn_base_writer *w, const struct ArrowArray *rows, const uint8_t *deletes,
+                      int64_t i, int64_t n, int64_t stored)
+{
+    int64_t best = -1;
+
+    for (; i < n; i++) {
+        if (wins(w, rows, i, best, stored, deletes != NULL && deletes[i] != 0))
+            best = i;
+        else
+            w->counts.unchanged++;
+    }
+    return best;
 }
 
 /* Brings rows [i, n) of what comes in, all of them for the rows that are held, into the file, and
@@ -408,17 +439,20 @@ static int apply(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows,
     int rc = TARN_OK;
 
     tn_buf_reset(&old->runs);
-    for (; i < n; i++) {
-        int64_t stored = positions[i] - old->held_first, from = old->at - old->held_first;
-        bool drop = deletes != NULL && deletes[i] != 0;
+    for (int64_t next; i < n; i = next) {
+        int64_t stored = positions[i] - old->held_first, from = old->at - old->held_first, best;
 
-        if (!wins(w, rows, i, stored, drop)) {
+        for (next = i + 1; next < n && positions[next] == positions[i]; next++)
+            ;
+        best = winner(w, rows, deletes, i, next, stored);
+        if (best < 0) {
             TN_TRY(add_run(cx, &old->runs, false, from, stored - from + 1));
-            w->counts.unchanged++;
         } else {
+            bool drop = deletes != NULL && deletes[best] != 0;
+
             TN_TRY(add_run(cx, &old->runs, false, from, stored - from));
             if (!drop)
-                TN_TRY(add_run(cx, &old->runs, true, i, 1));
+                TN_TRY(add_run(cx, &old->runs, true, best, 1));
             w->updates += !drop;
             w->deletes += drop;
         }
@@ -469,15 +503,13 @@ static int order_incoming(tarn_cx *cx, tn_base_old *old, const struct ArrowArray
     return tn_ordering_u64(cx, old->ordering, rows, order);
 }
 
-int tn_base_old_change(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows,
+/* Rows whose positions are all known. */
+static int change_rows(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows,
                        const int64_t *positions, const uint8_t *deletes)
 {
     tn_base_old *old = &w->old;
     int rc = TARN_OK;
 
-    if (w->job->merge_mode != TN_MERGE_COMMIT_TIME && w->job->merge_mode != TN_MERGE_EVENT_TIME)
-        TN_FAIL(TARN_E_UNSUPPORTED, "rows of this table are merged by rules that tarn does not "
-                                    "know; write it with the program that has them");
     TN_TRY(order_incoming(cx, old, rows));
     for (int64_t i = 0, n; i < rows->length; i = n) {
         int64_t end;
@@ -486,11 +518,89 @@ int tn_base_old_change(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *
         TN_TRY(reach(cx, w, positions[i]));
         end = old->held_first + old->held.length;
         for (n = i + 1; n < rows->length && positions[n] < end; n++)
-            if (positions[n] <= positions[n - 1])
-                TN_FAIL(TARN_E_CORRUPT, "%.*s: row %" PRId64 " was to be changed twice",
-                        TN_STR_ARG(old->parquet.path), positions[n]);
+            if (positions[n] < positions[n - 1])
+                TN_FAIL(TARN_E_CORRUPT,
+                        "%.*s: changes are not in the order of the rows: %" PRId64
+                        " after %" PRId64,
+                        TN_STR_ARG(old->parquet.path), positions[n], positions[n - 1]);
         TN_TRY(apply(cx, w, rows, positions, deletes, i, n));
     }
+done:
+    return rc;
+}
+
+/* --- rows that wait: those of the last position, which more may follow for --- */
+
+static int flush_waiting(tarn_cx *cx, tn_base_writer *w)
+{
+    tn_base_old *old = &w->old;
+    const int64_t *positions = (const int64_t *)(const void *)old->waiting_positions.data;
+    int rc = TARN_OK;
+
+    if (old->waiting.release == NULL)
+        return TARN_OK;
+    TN_TRY(change_rows(cx, w, &old->waiting, positions, old->waiting_deletes.data));
+    tn_array_release(&old->waiting);
+    tn_buf_reset(&old->waiting_positions);
+    tn_buf_reset(&old->waiting_deletes);
+done:
+    return rc;
+}
+
+/* Adds a copy of the first `count` rows. */
+static int wait_rows(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows, int64_t first,
+                     int64_t count, const int64_t *positions, const uint8_t *deletes)
+{
+    tn_base_old *old = &w->old;
+    tn_gather_part parts[2] = {{.array = &old->waiting, .count = old->waiting.length},
+                               {.array = rows, .first = rows->offset + first, .count = count}};
+    size_t from = old->waiting.release == NULL;
+    struct ArrowArray all = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_gather(cx, w->job->schema, parts + from, 2 - from, &all));
+    tn_array_release(&old->waiting);
+    tn_array_move(&all, &old->waiting);
+    for (int64_t i = first; i < first + count; i++) {
+        tn_buf_add(&old->waiting_positions, &positions[i], sizeof positions[i]);
+        tn_buf_u8(&old->waiting_deletes, deletes != NULL && deletes[i] != 0);
+    }
+    TN_TRY(tn_buf_check(cx, &old->waiting_positions));
+    TN_TRY(tn_buf_check(cx, &old->waiting_deletes));
+done:
+    tn_array_release(&all);
+    return rc;
+}
+
+int tn_base_old_change(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows,
+                       const int64_t *positions, const uint8_t *deletes)
+{
+    tn_base_old *old = &w->old;
+    int64_t first = 0, last = rows->length, waits = -1;
+    struct ArrowArray part = *rows;
+    int rc = TARN_OK;
+
+    if (w->job->merge_mode != TN_MERGE_COMMIT_TIME && w->job->merge_mode != TN_MERGE_EVENT_TIME)
+        TN_FAIL(TARN_E_UNSUPPORTED, "rows of this table are merged by rules that tarn does not "
+                                    "know; write it with the program that has them");
+    if (old->waiting.release != NULL)
+        waits = ((const int64_t *)(const void *)old->waiting_positions.data)[0];
+    while (first < last && positions[first] == waits)
+        first++;
+    if (first != 0)
+        TN_TRY(wait_rows(cx, w, rows, 0, first, positions, deletes));
+    if (first == last)
+        goto done;
+    TN_TRY(flush_waiting(cx, w));
+    while (last > first && positions[last - 1] == positions[rows->length - 1])
+        last--;
+    part.offset += first;
+    part.length = last - first;
+    part.null_count = 0;
+    if (part.length != 0)
+        TN_TRY(
+            change_rows(cx, w, &part, positions + first, deletes != NULL ? deletes + first : NULL));
+    TN_TRY(wait_rows(cx, w, rows, last, rows->length - last, positions, deletes));
 done:
     return rc;
 }
@@ -502,6 +612,7 @@ int tn_base_old_end(tarn_cx *cx, tn_base_writer *w, bool more)
 
     if (old->ended)
         return TARN_OK;
+    TN_TRY(flush_waiting(cx, w));
     while (old->group < old->parquet.footer.group_count)
         TN_TRY(pass_group(cx, w, more && old->group + 1 == old->parquet.footer.group_count));
     old->ended = true;

@@ -35,6 +35,8 @@ typedef struct tn_base_old {
     tn_parquet_scan *scan;      /* of `group`; NULL: nothing of it was looked at */
     struct ArrowArray held;     /* decoded rows: columns of the job's schema */
     int64_t held_first;
+    struct ArrowArray waiting; /* rows for the last position: copies */
+    tn_buf waiting_positions, waiting_deletes;
     tn_buf runs;                       /* tn_base_run */
     tn_buf held_order, incoming_order; /* uint64_t per row, where values fit that */
     tn_buf held_bytes, incoming_bytes; /* else of two rows to be compared */
