@@ -13,6 +13,8 @@
 #include "io/store_memory.h"
 #include "unit/test.h"
 
+/* Texts of versions from BASE_WIDE on are that wide, too. */
+enum { BASE_WIDE = 900, BASE_TEXT = 1024 };
 enum { BASE_COLUMNS = 10, BASE_ID = 5, BASE_TS, BASE_TXT, BASE_AMOUNT, BASE_NUMS };
 
 typedef struct base_row {
@@ -53,8 +55,14 @@ static inline size_t base_key(int64_t key, char *out)
 
 static inline bool base_txt(int64_t key, int64_t version, char *out)
 {
-    sprintf(out, "text %lld of %lld %.*s", (long long)version, (long long)key, (int)(key % 40),
-            "........................................");
+    int len = sprintf(out, "text %lld of %lld %.*s", (long long)version, (long long)key,
+                      (int)(key % 40), "........................................");
+
+    for (uint64_t i = 0, x = (uint64_t)key + 1; version >= BASE_WIDE && i < BASE_WIDE - 200; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        out[len++] = (char)('a' + (x >> 59) % 26);
+        out[len] = '\0';
+    }
     return (key + version) % 7 != 0;
 }
 
@@ -148,12 +156,12 @@ static inline void base_fill(tarn_cx *cx, const base_row *of, int64_t n, struct 
 static inline void base_batch(tarn_cx *cx, const base_row *of, int64_t n, const char *partition,
                               struct ArrowArray *out)
 {
-    char **texts = calloc((size_t)n + 1, sizeof *texts), *all = malloc((size_t)n * 128 + 1);
+    char **texts = calloc((size_t)n + 1, sizeof *texts), *all = malloc((size_t)n * BASE_TEXT + 1);
 
     assert_ok(cx, tn_array_init(cx, out, n, 1, BASE_COLUMNS));
     for (int64_t c = 0; c < 5; c++) {
         for (int64_t i = 0; i < n; i++) {
-            texts[i] = c == 2 || c == 3 ? all + i * 128 : NULL;
+            texts[i] = c == 2 || c == 3 ? all + i * BASE_TEXT : NULL;
             if (c == 2)
                 base_key(of[i].key, texts[i]);
             if (c == 3)
@@ -162,7 +170,8 @@ static inline void base_batch(tarn_cx *cx, const base_row *of, int64_t n, const 
         base_texts(cx, out->children[c], texts, n);
     }
     for (int64_t i = 0; i < n; i++)
-        texts[i] = base_txt(of[i].key, of[i].version, all + i * 128) ? all + i * 128 : NULL;
+        texts[i] =
+            base_txt(of[i].key, of[i].version, all + i * BASE_TEXT) ? all + i * BASE_TEXT : NULL;
     base_texts(cx, out->children[BASE_TXT], texts, n);
     base_fill(cx, of, n, out);
     free(texts);
@@ -191,7 +200,7 @@ static inline void base_same_row(const struct ArrowArray *rows, int64_t i, const
     const struct ArrowArray *nums = rows->children[BASE_NUMS], *items = nums->children[0];
     const int32_t *ends = (const int32_t *)nums->buffers[1] + nums->offset + i;
     int64_t amount = want->key * 100 + want->version, value;
-    char text[128];
+    char text[BASE_TEXT];
 
     base_key(want->key, text);
     base_same_text(rows->children[2], i, text);
