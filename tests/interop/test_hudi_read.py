@@ -254,6 +254,31 @@ def test_files_that_lack_the_partition_columns(tarn_bin, table, tmp_path):
     assert {r["region"] for r in read_rows(tarn_bin, "read", str(root), "-w", "region = 'eu'")} == {"eu"}
 
 
+def test_files_older_than_the_schema(tarn_bin, table, tmp_path):
+    """A column that a file lacks is null, one that was narrower is widened, numbers become text."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    root = copy_of(table, "cow_v9_txns_simple_overwrite", tmp_path)
+    data = next(p for p in root.rglob("*_20260403184001282.parquet") if ".hoodie" not in p.parts)
+    rows = pq.read_table(data, partitioning=None)
+    txn = rows["txn_id"][0].as_py()
+    put = {"txn_ts": pa.array([7] * len(rows), pa.int32()),
+           "currency": pa.array([-12] * len(rows), pa.int32()),
+           "merchant_name": pa.array([1.1] * len(rows), pa.float32())}
+    for name, values in put.items():
+        rows = rows.set_column(rows.schema.get_field_index(name), name, values)
+    rows = rows.drop_columns(["txn_type"]).select(list(reversed(rows.drop_columns(["txn_type"])
+                                                               .column_names)))
+    pq.write_table(rows, data)
+    got = [r for r in read_rows(tarn_bin, "read", str(root)) if r["txn_id"] == txn]
+    assert len(got) == 1
+    assert (got[0]["txn_ts"], got[0]["currency"], got[0]["merchant_name"], got[0]["txn_type"]) == \
+        (7.0, "-12", "1.1", None)
+    for where in ("currency = '-12'", "txn_ts < 8", "txn_type IS NULL", "merchant_name LIKE '1.%'"):
+        assert [r["txn_id"] for r in read_rows(tarn_bin, "read", str(root), "-w", where)] == [txn]
+
+
 def test_options_of_hudi_tables_are_for_them_alone(tarn_bin, tmp_path):
     (tmp_path / "plain").mkdir()
     for words in (["--as-of", "1"], ["--key", "k"], ["--meta"], ["--mode", "snapshot"]):
