@@ -28,7 +28,7 @@ static int run(struct cmd_call *call)
     tarn_table_options table;
     int exit_code;
 
-    if (table_options(&values->table, &names, &table)) {
+    if (table_options_of(&values->table, &names, &table)) {
         table.schema = values->schema;
         table.dry_run = call->common.dry_run;
         exit_code = cmd_end(
@@ -39,7 +39,7 @@ static int run(struct cmd_call *call)
     if (exit_code == CMD_DONE)
         table_print_made(call, report);
     tarn_table_report_close(report);
-    table_names_clear(&names);
+    table_options_clear(&names);
     return exit_code;
 }
 

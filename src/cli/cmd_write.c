@@ -301,7 +301,7 @@ static int run_hudi(struct cmd_call *call, const struct values *values, char del
     tarn_table_report *report = NULL;
     int exit_code = CMD_DONE;
 
-    if (!table_options(&values->table, &names, &write.table) ||
+    if (!table_options_of(&values->table, &names, &write.table) ||
         !names_split_list(&values->partitions, &partitions))
         exit_code = cmd_usage(call, "memory is short");
     write.partitions = partitions.items;
@@ -316,7 +316,7 @@ static int run_hudi(struct cmd_call *call, const struct values *values, char del
     if (exit_code == CMD_DONE)
         table_print_report(call, report);
     tarn_table_report_close(report);
-    table_names_clear(&names);
+    table_options_clear(&names);
     names_clear(&partitions);
     return exit_code;
 }

@@ -3,15 +3,15 @@
 
 const char *const table_versions[] = {"6", "8", "9", NULL};
 
-void table_names_clear(struct table_names *names)
+void table_options_clear(struct table_names *names)
 {
     names_clear(&names->keys);
     names_clear(&names->partitions);
     names_clear(&names->ordering);
 }
 
-bool table_options(const struct table_values *values, struct table_names *names,
-                   tarn_table_options *out)
+bool table_options_of(const struct table_values *values, struct table_names *names,
+                      tarn_table_options *out)
 {
     static const int versions[] = {6, 8, 9};
 

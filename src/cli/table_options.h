@@ -49,8 +49,8 @@ struct table_names {
 };
 
 /* False when memory is short. The names are to be cleared in either case. */
-bool table_options(const struct table_values *values, struct table_names *names,
-                   tarn_table_options *out);
-void table_names_clear(struct table_names *names);
+bool table_options_of(const struct table_values *values, struct table_names *names,
+                      tarn_table_options *out);
+void table_options_clear(struct table_names *names);
 
 #endif

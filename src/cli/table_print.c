@@ -196,7 +196,7 @@ static void print_summary(struct out *out, const tarn_table_report *report)
 
     out_name(out, report->root, report->root_len);
     if (report->table_made)
-        out_text(out, ": %s a table of version %d", report->dry_run ? "would be made" : "made",
+        out_text(out, ": %s a table of version %d", report->dry_run ? "would make" : "made",
                  report->table_version);
     if (report->dry_run) {
         out_text(out, ": %s would write: ", tarn_operation_word(report->op));

@@ -302,7 +302,7 @@ static int read_rows(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *row
         TN_TRY(tn_array_check(cx, &w->fit.from, &batch));
     first_row = w->fit.rows;
     TN_TRY(tn_hudi_fit_batch(cx, &w->fit, &batch));
-    TN_TRY(tn_record_key_batch(cx, w->key, &batch, first_row, keys));
+    TN_TRY(tn_record_key_batch(cx, w->key, &batch, first_row + 1, keys));
     if (w->all_deletes)
         TN_TRY(all_deleted(cx, w, batch.length, keys));
     TN_TRY(check_whole(cx, w, keys, first_row, batch.length));
