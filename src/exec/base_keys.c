@@ -19,7 +19,8 @@
 #include "batch/array.h"
 
 #define WAITING_BYTES_MAX (64u << 20)
-#define WAITING_SHARE     4 /* of the budget; half of that where several files are written at once */
+/* Of the budget; half of that where several files are written at once. */
+#define WAITING_SHARE 4
 
 void tn_base_keys_clear(tarn_cx *cx, tn_base_keys *keys)
 {
