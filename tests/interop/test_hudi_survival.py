@@ -16,9 +16,9 @@ import time
 
 import pyarrow.parquet as pq
 import pytest
+from hudi_peers import BUNDLES, Hudi
 
 FULL = bool(os.environ.get("TARN_FULL"))
-BUNDLES = {6: "0.15.0", 8: "1.0.2", 9: "1.2.0"}
 DATA = re.compile(r"^([^_.]+)_([^_]+)_(\d+)\.parquet$")
 
 
@@ -120,12 +120,8 @@ def fast_dir(tmp_path):
 def judge(lake):
     """Real Hudi reads the same rows, and writes on."""
     try:
-        from hudi_peers import Hudi
-    except ImportError:
-        return False
-    try:
         hudi = Hudi(BUNDLES[lake.version])
-    except OSError:
+    except (OSError, subprocess.CalledProcessError):
         return False
     try:
         seen = hudi("read", "--table", lake.table, "--opt", "hoodie.metadata.enable=false")
