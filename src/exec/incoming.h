@@ -49,9 +49,11 @@ typedef struct tn_tag_options {
                          they say is always confirmed by the key column */
     bool ranges;      /* hoodie.bloom.index.prune.by.ranges */
     /* Tables without meta columns: keys are made from these columns of the files. NULL: the column
-     * _hoodie_record_key. */
-    int (*keys_of)(tarn_cx *cx, void *arg, const tn_base_file *file, const struct ArrowArray *batch,
-                   int64_t first_row, const char **data, const int32_t **offsets);
+     * _hoodie_record_key. `schema` is the file's, in the order of key_columns, whose types may be
+     * those of an older table; the batch may be changed. */
+    int (*keys_of)(tarn_cx *cx, void *arg, const tn_base_file *file,
+                   const struct ArrowSchema *schema, struct ArrowArray *batch, int64_t first_row,
+                   const char **data, const int32_t **offsets);
     void *keys_arg;
     const char *const *key_columns;
     size_t key_column_count;

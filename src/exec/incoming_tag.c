@@ -13,6 +13,7 @@
 
 #include "base/budget.h"
 #include "base/pool.h"
+#include "batch/field.h"
 #include "codec/parquet/arrow.h"
 #include "codec/parquet/leaf_read.h"
 #include "exec/incoming_tag.h"
@@ -396,7 +397,8 @@ static int scan_columns(tarn_cx *cx, const tag *t, const tn_candidate *c, uint32
     return TARN_OK;
 }
 
-static int look_batch(tarn_cx *cx, const sight *l, const struct ArrowArray *batch, int64_t first)
+static int look_batch(tarn_cx *cx, const sight *l, const struct ArrowSchema *schema,
+                      struct ArrowArray *batch, int64_t first)
 {
     const tn_tag_options *options = l->t->options;
     const int32_t *offsets;
@@ -405,8 +407,8 @@ static int look_batch(tarn_cx *cx, const sight *l, const struct ArrowArray *batc
     int64_t rows[BLOCK];
     int rc = TARN_OK;
 
-    TN_TRY(
-        options->keys_of(cx, options->keys_arg, l->candidate->base, batch, first, &data, &offsets));
+    TN_TRY(options->keys_of(cx, options->keys_arg, l->candidate->base, schema, batch, first, &data,
+                            &offsets));
     for (int64_t from = 0; from < batch->length; from += BLOCK) {
         size_t n = (size_t)(batch->length - from < BLOCK ? batch->length - from : BLOCK);
 
@@ -431,6 +433,7 @@ static int scan_candidate(tarn_cx *cx, tag *t, tn_candidate *c, job *j)
     uint32_t *columns = tn_alloc(cx, t->options->key_column_count * sizeof *columns);
     tn_parquet_scan_options options = {.column_count = t->options->key_column_count};
     tn_parquet_scan *scan = NULL;
+    struct ArrowSchema schema = {0};
     struct ArrowArray batch = {0};
     sight l = {t, c, j};
     int64_t first, rows = 1;
@@ -441,16 +444,18 @@ static int scan_candidate(tarn_cx *cx, tag *t, tn_candidate *c, job *j)
     TN_TRY(scan_columns(cx, t, c, columns));
     options.columns = columns;
     TN_TRY(tn_parquet_scan_open(cx, &c->file, &options, &scan));
+    TN_TRY(tn_parquet_scan_schema(cx, scan, &schema));
     while (rows > 0) {
         TN_TRY(tn_parquet_scan_next(cx, scan, &batch, &first));
         rows = batch.length;
         if (rows > 0)
-            TN_TRY(look_batch(cx, &l, &batch, first));
+            TN_TRY(look_batch(cx, &l, &schema, &batch, first));
         tn_array_release(&batch);
     }
     TN_TRY(tn_buf_check(cx, &j->extras));
 done:
     tn_array_release(&batch);
+    tn_field_release(&schema);
     tn_parquet_scan_close(scan);
     free(columns);
     return rc;

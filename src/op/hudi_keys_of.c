@@ -2,16 +2,19 @@
  * are made of, as those of incoming rows are. */
 #include <stdlib.h>
 
+#include "batch/widen.h"
 #include "op/hudi_op.h"
 
 static int keys_of_batch(tarn_cx *cx, void *arg, const tn_base_file *file,
-                         const struct ArrowArray *batch, int64_t first_row, const char **data,
-                         const int32_t **offsets)
+                         const struct ArrowSchema *schema, struct ArrowArray *batch,
+                         int64_t first_row, const char **data, const int32_t **offsets)
 {
     tn_hudi_keys_of *keys_of = arg;
     tn_record_keys keys;
-    int rc = tn_record_key_batch(cx, keys_of->key, batch, first_row, &keys);
+    int rc = tn_widen_cast(cx, schema, &keys_of->schema, batch);
 
+    if (rc == TARN_OK)
+        rc = tn_record_key_batch(cx, keys_of->key, batch, first_row, &keys);
     if (rc != TARN_OK)
         return tn_fail_within(cx, rc, "%.*s", TN_STR_ARG(file->path));
     *data = keys.data;

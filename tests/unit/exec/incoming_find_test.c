@@ -163,14 +163,15 @@ static void test_incoming_find__ranges_are_in_the_order_of_java(void **state)
 }
 
 static int keys_of_column(tarn_cx *cx, void *arg, const tn_base_file *file,
-                          const struct ArrowArray *batch, int64_t first_row, const char **data,
-                          const int32_t **offsets)
+                          const struct ArrowSchema *schema, struct ArrowArray *batch,
+                          int64_t first_row, const char **data, const int32_t **offsets)
 {
     const struct ArrowArray *keys = batch->children[0];
     int64_t *rows = arg;
 
     (void)cx;
     assert_non_null(file->path.ptr);
+    assert_string_equal(schema->children[0]->name, "_hoodie_record_key");
     assert_int_equal(first_row, *rows);
     assert_int_equal(batch->n_children, 1);
     *rows += batch->length;
