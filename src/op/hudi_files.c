@@ -201,6 +201,7 @@ static int load_commits(tarn_cx *cx, tn_hudi_write *w, tn_commit_size **out, siz
     const tn_timeline *timeline = w->timeline;
     tn_commit_size *made = tn_arena_array(cx, &w->arena, timeline->count + 1, sizeof *made);
     size_t n = 0;
+    int64_t looked_at = 0; /* as Hudi 1.x does, which passes over replacements */
     int rc = TARN_OK;
 
     if (made == NULL)
@@ -217,7 +218,8 @@ static int load_commits(tarn_cx *cx, tn_hudi_write *w, tn_commit_size **out, siz
                                      .replace = instant->action == TN_ACTION_REPLACE,
                                      .stats = metadata.stats,
                                      .stat_count = metadata.stat_count};
-        if (w->config->version >= 8 && (int64_t)n >= w->options.sizing.commits_max)
+        looked_at += instant->action == TN_ACTION_COMMIT;
+        if (w->config->version >= 8 && looked_at >= w->options.sizing.commits_max)
             break;
     }
     *out = made;
