@@ -555,7 +555,7 @@ int tn_record_key_batch(tarn_cx *cx, tn_record_key *key, const struct ArrowArray
                         int64_t first_row, tn_record_keys *out)
 {
     work in = {key, first_row, 0};
-    size_t pieces;
+    size_t pieces = 0;
     int rc = TARN_OK;
 
     load(key, batch);

@@ -11,7 +11,9 @@
  *     Several rows for one stored row meet it in the order of their arrival.
  * I3: what is in memory of the file is one batch.
  * I4: row groups do not crumble: one that is rewritten, and is small then, goes on with a small
- *     neighbour behind it; a small last one goes on with the rows that are new. */
+ *     neighbour behind it; a small last one goes on with the rows that are new.
+ * I5: dates and times of the hybrid calendar become those of today's, as a reader of the file shows
+ *     them: the new footer no longer names the old calendar, and no such row group is carried. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,6 +90,7 @@ int tn_base_old_open(tarn_cx *cx, tn_base_writer *w)
     w->keys.about += (uint64_t)old->parquet.footer.rows;
     w->counts.groups = old->parquet.footer.group_count;
     TN_TRY(match_columns(cx, w));
+    TN_TRY(tn_read_calendar_init(cx, &old->parquet, &w->arena, &old->calendar));
     if (job->merge_mode == TN_MERGE_EVENT_TIME && job->ordering_count != 0)
         TN_TRY(
             tn_ordering_open(cx, job->schema, job->ordering, job->ordering_count, &old->ordering));
@@ -157,6 +160,8 @@ static int hold(tarn_cx *cx, tn_base_writer *w, struct ArrowArray *batch)
             TN_TRY(tn_rows_nulls(cx, schema->children[i], batch->length, rows.children[i]));
             continue;
         }
+        TN_TRY(tn_read_calendar_apply(cx, &old->calendar, old->columns[at],
+                                      old->scanned.children[at], batch->children[at]));
         TN_TRY(
             tn_unify_cast(cx, old->scanned.children[at], schema->children[i], batch->children[at]));
         tn_array_move(batch->children[at], rows.children[i]);

@@ -6,6 +6,7 @@
 #include "batch/ordering.h"
 #include "codec/parquet/arrow.h"
 #include "exec/base_keys.h"
+#include "exec/read_calendar.h"
 
 /* The meta columns, in the order that they have in every file. */
 enum tn_base_meta {
@@ -26,6 +27,7 @@ typedef struct tn_base_old {
     uint32_t *columns; /* that a scan reads: of the file */
     size_t column_count;
     struct ArrowSchema scanned; /* of these */
+    tn_read_calendar calendar;  /* its dates and times may be of an old one */
     tn_ordering *ordering;      /* event time alone */
     tn_carry_leaf *carry;       /* per leaf of the new file */
     bool carried;               /* row groups may be carried over */

@@ -122,6 +122,8 @@ static int apply_block(tarn_cx *cx, slice *s, tn_row_facts *facts, const uint32_
     uint32_t entries[BLOCK];
     int rc = TARN_OK;
 
+    if (count == 0)
+        return TARN_OK;
     tn_keys_find(&s->keys, hashes, count, entries);
     for (size_t i = 0; i < count; i++) {
         assert(entries[i] != UINT32_MAX);

@@ -317,7 +317,7 @@ int tn_hudi_config_new(tarn_cx *cx, const tn_hudi_new *options, tn_arena *arena,
     maker m = {.cx = cx, .arena = arena};
     enum tn_keygen keygen = options->keygen != 0 ? options->keygen : infer_keygen(options);
     tn_hudi_config named = {.name = options->name, .database = options->database};
-    enum tn_merge_mode mode;
+    enum tn_merge_mode mode = 0;
     int rc;
 
     assert(out != NULL);

@@ -322,7 +322,7 @@ static int parse_fixed(parser *p, const json_t *json, const tn_avro_place *at, t
 static int parse_named(parser *p, const json_t *json, enum tn_avro_kind kind, tn_str space,
                        const tn_avro_place *at, const tn_avro_type **out)
 {
-    tn_avro_type *type;
+    tn_avro_type *type = NULL;
     int rc = TARN_OK;
 
     TN_TRY(new_type(p, kind, at, &type));
@@ -351,7 +351,7 @@ static int parse_many(parser *p, const json_t *json, enum tn_avro_kind kind, tn_
 {
     const char *key = kind == TN_AVRO_ARRAY ? "items" : "values";
     tn_avro_place here = {at, tn_str_of(key)};
-    tn_avro_type *type;
+    tn_avro_type *type = NULL;
     int rc = TARN_OK;
 
     TN_TRY(new_type(p, kind, at, &type));
@@ -370,7 +370,7 @@ static int parse_union(parser *p, const json_t *json, tn_str space, const tn_avr
                        const tn_avro_type **out)
 {
     size_t count = json_array_size(json);
-    tn_avro_type *type;
+    tn_avro_type *type = NULL;
     int rc = TARN_OK;
 
     if (count == 0)
@@ -396,7 +396,7 @@ static int parse_word(parser *p, tn_str word, const json_t *json, tn_str space,
                       const tn_avro_place *at, const tn_avro_type **out)
 {
     int kind = kind_of(word);
-    tn_avro_type *type;
+    tn_avro_type *type = NULL;
     size_t *index;
     tn_str full;
     int rc = TARN_OK;

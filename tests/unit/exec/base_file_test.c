@@ -710,6 +710,108 @@ static void test_base_file__schema_evolves(void **state)
     }
 }
 
+/* Dates and times before 1582-10-15 that are in the rows of the calendar test: days of the hybrid
+ * calendar, and those of today's. 1500-02-28 and 0001-01-01; the last day is after the change. */
+static const int32_t hybrid_days[] = {-171597, -719164, -141427},
+                     today_days[] = {-171606, -719162, -141427};
+
+/* Three rows that have days in "id" and the same days as times in "ts". */
+static void calendar_batch(world *w, const int32_t *days, int64_t count, struct ArrowArray *out)
+{
+    base_row *rows = make_rows(0, count, 1);
+    int64_t times[3];
+
+    for (int64_t i = 0; i < count; i++)
+        times[i] = days[i] * INT64_C(86400000000) + 1;
+    base_batch(w->cx, rows, count, PARTITION, out);
+    tn_array_release(out->children[BASE_ID]);
+    tn_array_release(out->children[BASE_TS]);
+    base_fixed(w->cx, out->children[BASE_ID], days, NULL, 4, count);
+    base_fixed(w->cx, out->children[BASE_TS], times, NULL, 8, count);
+    free(rows);
+}
+
+/* The footer key of the Avro schema becomes that of an old Spark's version. */
+static void make_old_spark(world *w)
+{
+    static const char was[] = "\x13parquet.avro.schema\x18\x0a{\"type\":1}",
+                      now[] = "\x18org.apache.spark.version\x18\x05"
+                              "2.4.0";
+    tn_buf bytes = {0};
+    size_t at = 0;
+
+    assert_int_equal(sizeof was, sizeof now);
+    assert_ok(w->cx, tn_store_get(w->cx, w->memory, w->file.path, 1 << 20, &bytes));
+    while (at + sizeof was < bytes.len && memcmp(bytes.data + at, was, sizeof was - 1) != 0)
+        at++;
+    assert_true(at + sizeof was < bytes.len);
+    memcpy(bytes.data + at, now, sizeof now - 1);
+    assert_ok(w->cx, tn_store_remove(w->cx, w->memory, w->file.path));
+    assert_ok(w->cx, tn_store_put(w->cx, w->memory, w->file.path, tn_buf_view(&bytes)));
+    tn_buf_clear(&bytes);
+}
+
+/* A file by an old Spark, whose rows before 1582-10-15 are of the hybrid calendar: the rows that
+ * stay say the same year, month and day in the file after it, with a change beside them or not. */
+static void test_base_file__hybrid_calendar(void **state)
+{
+    static const char *const formats[] = {"tdD", "tsu:UTC"};
+
+    (void)state;
+    for (int64_t changes = 0; changes < 2; changes++) {
+        tn_base_place place = {.partition = TN_STR(PARTITION), .file_id = TN_STR(FILE_ID)};
+        tn_base_writer *writer;
+        struct ArrowArray batch;
+        tn_parquet_scan *scan;
+        tn_base_counts counts;
+        tn_write_stat stat;
+        int64_t first, position = 2;
+        tn_parquet file;
+        world w;
+
+        world_open(&w);
+        for (int64_t c = 0; c < 2; c++) {
+            tn_field_release(w.schema.children[BASE_ID + c]);
+            base_field(w.cx, &w.schema, BASE_ID + c, c == 0 ? "id" : "ts", formats[c], c != 0, 0);
+        }
+        w.job.avro_schema = TN_STR("{\"type\":1}");
+        assert_ok(w.cx, tn_base_writer_open(w.cx, &w.job, &place, &writer));
+        calendar_batch(&w, hybrid_days, 3, &batch);
+        assert_ok(w.cx, tn_base_writer_add(w.cx, writer, &batch));
+        tn_array_release(&batch);
+        assert_ok(w.cx, tn_base_writer_finish(w.cx, writer, &w.arena, &stat, &counts));
+        tn_base_writer_close(w.cx, writer);
+        world_base(&w, &stat);
+        make_old_spark(&w);
+        w.job.instant = TN_STR(T2);
+        place.before = &w.file;
+        assert_ok(w.cx, tn_base_writer_open(w.cx, &w.job, &place, &writer));
+        calendar_batch(&w, &today_days[2], 1, &batch);
+        if (changes != 0)
+            assert_ok(w.cx, tn_base_writer_change(w.cx, writer, &batch, &position, NULL));
+        tn_array_release(&batch);
+        assert_ok(w.cx, tn_base_writer_finish(w.cx, writer, &w.arena, &stat, &counts));
+        tn_base_writer_close(w.cx, writer);
+        assert_int_equal(counts.groups_carried, 0);
+        world_base(&w, &stat);
+        file = open_file(&w);
+        assert_null(tn_parquet_key_value(&file, "org.apache.spark.version").ptr);
+        assert_ok(w.cx, tn_parquet_scan_open(w.cx, &file, &(tn_parquet_scan_options){0}, &scan));
+        assert_ok(w.cx, tn_parquet_scan_next(w.cx, scan, &batch, &first));
+        assert_int_equal(batch.length, 3);
+        for (int64_t i = 0; i < 3; i++) {
+            assert_int_equal(((const int32_t *)batch.children[BASE_ID]->buffers[1])[i],
+                             today_days[i]);
+            assert_int_equal(((const int64_t *)batch.children[BASE_TS]->buffers[1])[i],
+                             today_days[i] * INT64_C(86400000000) + 1);
+        }
+        tn_array_release(&batch);
+        tn_parquet_scan_close(scan);
+        tn_parquet_close(&file);
+        world_close(&w);
+    }
+}
+
 /* --- what fails --- */
 
 /* One changed row and some new ones, in a world of their own; the store may fail. */
