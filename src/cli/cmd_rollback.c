@@ -30,7 +30,7 @@ static int run(struct cmd_call *call)
     int exit_code;
 
     if (values->instant == NULL)
-        return cmd_usage(call, "--instant is missing: which write?");
+        return cmd_usage(call, "--instant is missing: which write, as `tarn timeline` shows it?");
     exit_code = cmd_end(
         call, tarn_table_rollback(call->cx, call->args[0], values->instant, &rollback, &report));
     if (exit_code == CMD_DONE)
@@ -42,10 +42,11 @@ static int run(struct cmd_call *call)
 const struct cmd cmd_rollback = {
     .name = "rollback",
     .help = "undo a write into a Hudi table",
-    .synopsis = "TABLE",
+    .synopsis = "TABLE --instant T",
     .about =
-        "Rolls back the latest completed write, or one that was never completed. What it wrote "
-        "is deleted, readers see the table as it was before, and the timeline has a rollback.\n\n"
+        "Rolls back the write that --instant names: the latest completed one, or one that was "
+        "never completed; `tarn timeline` shows them. What it wrote is deleted, readers see the "
+        "table as it was before, and the timeline has a rollback.\n\n"
         "A write that others stand on is refused, and so is one with a savepoint: roll back "
         "the later ones first. Failed writes need no command: the next write rolls them back."
         "\n\nExit code 4 when another writer holds the table.",

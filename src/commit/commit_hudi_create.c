@@ -217,8 +217,9 @@ int tn_hudi_create(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_new 
     TN_TRY(tn_path_join(cx, &c.arena, c.hoodie, TN_STR("hoodie.properties"), &c.properties));
     TN_TRY(tn_hudi_config_new(cx, options, &c.arena, &properties));
     TN_TRY(tn_dir_check_parents(cx, store, root));
-    TN_TRY(look(cx, &c, &root_found, &hoodie));
+    /* A table has files, too: that it is one is what counts. */
     TN_TRY(refuse_table(cx, &c));
+    TN_TRY(look(cx, &c, &root_found, &hoodie));
     TN_TRY(refuse_instants(cx, &c));
     TN_TRY(make_root(cx, &c, root_found, hoodie));
     TN_TRY(tn_hudi_lock_take(cx, store, root, 0, &c.arena, &c.lock));

@@ -11,6 +11,7 @@
 #include "table/hudi_stored.h"
 
 #define MISSING_NAMED_MAX 8
+#define DELETED_FIELD     "_hoodie_is_deleted"
 
 void tn_hudi_fit_clear(tn_hudi_fit *fit)
 {
@@ -126,7 +127,8 @@ done:
     return rc;
 }
 
-/* Columns of the table that the input does not have, for people. */
+/* Columns of the table that the input does not have, for people. Rows without the mark of deletes
+ * are no deletes: nothing stored is lost by them. */
 static void note_missing(tn_hudi_fit *fit, const struct ArrowSchema *chosen,
                          const tn_hudi_fit_options *options)
 {
@@ -137,7 +139,8 @@ static void note_missing(tn_hudi_fit *fit, const struct ArrowSchema *chosen,
     for (int64_t i = 0; i < options->table->n_children; i++) {
         const char *name = options->table->children[i]->name;
 
-        if (tn_unify_match(options->table, i, chosen) >= 0 && was_seen(options, name))
+        if (strcmp(name, DELETED_FIELD) == 0 ||
+            (tn_unify_match(options->table, i, chosen) >= 0 && was_seen(options, name)))
             continue;
         if (count++ < MISSING_NAMED_MAX) {
             tn_buf_text(&fit->missing, count > 1 ? ", " : "");

@@ -341,7 +341,7 @@ static int log_bucket(tarn_cx *cx, tn_hudi_write *w, const tn_bucket *bucket,
 
     TN_TRY(tn_hudi_log_partition(cx, w->log, path, &line));
     line->inserted += bucket->inserts;
-    line->updated += bucket->updates;
+    *(w->all_deletes ? &line->deleted : &line->updated) += bucket->updates;
     *out = (tarn_table_bucket){.partition = (size_t)(line - w->log->partitions),
                                .updates = bucket->updates,
                                .inserts = bucket->inserts,
@@ -373,7 +373,7 @@ int tn_hudi_make_planned(tarn_cx *cx, tn_hudi_write *w)
     for (size_t p = 0; p < w->plan.partition_count; p++)
         report->inserted += w->plan.partitions[p].inserts;
     for (size_t i = 0; i < w->plan.bucket_count; i++)
-        report->updated += w->plan.buckets[i].updates;
+        *(w->all_deletes ? &report->deleted : &report->updated) += w->plan.buckets[i].updates;
     tn_hudi_log_sort(w->log);
 done:
     return rc;

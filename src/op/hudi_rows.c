@@ -73,6 +73,26 @@ static int check_deletes(tarn_cx *cx, tn_hudi_write *w, const tn_hudi_fit_option
     return TARN_OK;
 }
 
+/* Rows without any column of the key are a wrong input, told before the first row. Of several
+ * columns some may be missing: Hudi's keys have a sign for a null. */
+static int check_keys(tarn_cx *cx, const tn_hudi_write *w, const tn_hudi_fit_options *options)
+{
+    const tn_hudi_config *c = w->config;
+
+    for (size_t i = 0; i < c->key_count; i++) {
+        tn_str name = top_of(c->keys[i]);
+        int64_t at = tn_unify_child(&w->fit.to, name);
+
+        if (at < 0 || (w->fit.source[at] >= 0 && tn_hudi_fit_seen(options->seen, name)))
+            return TARN_OK;
+    }
+    if (c->key_count == 0)
+        return TARN_OK;
+    return tn_fail(cx, TARN_E_INVALID,
+                   "column \"%.*s\": the rows lack it, and the key of the table is made of it",
+                   TN_STR_ARG(top_of(c->keys[0])));
+}
+
 static int bind_fit(tarn_cx *cx, tn_hudi_write *w, const struct ArrowSchema *schema)
 {
     tn_hudi_fit_options options = {.table = w->schema_known ? &w->schema : NULL,
@@ -86,6 +106,8 @@ static int bind_fit(tarn_cx *cx, tn_hudi_write *w, const struct ArrowSchema *sch
     TN_TRY(tn_hudi_fit_open(cx, schema, &options, &w->fit));
     if (options.deletes)
         TN_TRY(check_deletes(cx, w, &options));
+    else if (w->schema_known)
+        TN_TRY(check_keys(cx, w, &options));
 done:
     return rc;
 }

@@ -3,6 +3,8 @@
  * I1: a directory that shows any such sign is refused for writing, whatever else it holds. */
 #include "table/dir_parts.h"
 
+#define HUDI_KIND "a Hudi table (.hoodie)"
+
 bool tn_dir_hidden_name(tn_str name)
 {
     if (name.len == 0)
@@ -83,7 +85,7 @@ static tn_str kind_of_entry(const tn_entry *entry, bool in_metadata)
     if (dir && tn_str_is(entry->name, "_delta_log"))
         return TN_STR("a Delta table (_delta_log)");
     if (dir && tn_str_is(entry->name, ".hoodie"))
-        return TN_STR("a Hudi table (.hoodie)");
+        return TN_STR(HUDI_KIND);
     if (tn_str_is(entry->name, ".hoodie_partition_metadata") ||
         tn_str_starts(entry->name, TN_STR(".hoodie_partition_metadata.")))
         return TN_STR("a partition of a Hudi table (.hoodie_partition_metadata)");
@@ -107,6 +109,13 @@ tn_str tn_dir_foreign_kind(tn_str directory, const tn_entry *entries, size_t cou
     return (tn_str){0};
 }
 
+/* What to do with a table of that kind instead. */
+static const char *way_out(tn_str kind)
+{
+    return tn_str_is(kind, HUDI_KIND) ? "`tarn files`, `tarn read` and `tarn write` on that table"
+                                      : "the maintenance commands of that table";
+}
+
 int tn_dir_refuse(tarn_cx *cx, tn_str root, tn_str where, tn_str kind)
 {
     bool below = where.len > root.len;
@@ -114,9 +123,9 @@ int tn_dir_refuse(tarn_cx *cx, tn_str root, tn_str where, tn_str kind)
 
     return tn_fail(cx, TARN_E_UNSUPPORTED,
                    "%.*s: %s %.*s%s%.*s, whose own metadata names its files; nothing was touched: "
-                   "use the maintenance commands of that table, or give a plain directory",
+                   "use %s, or give a plain directory",
                    TN_STR_ARG(root), below ? "holds" : "is", TN_STR_ARG(kind), below ? " at " : "",
-                   TN_STR_ARG(place));
+                   TN_STR_ARG(place), way_out(kind));
 }
 
 /* The sign, if any, that `directory` above the root is a table of another kind. Only names that can
@@ -125,8 +134,7 @@ static int parent_kind(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str dir
 {
     static const struct {
         const char *name, *kind;
-    } signs[] = {{"_delta_log", "a Delta table (_delta_log)"},
-                 {".hoodie", "a Hudi table (.hoodie)"}};
+    } signs[] = {{"_delta_log", "a Delta table (_delta_log)"}, {".hoodie", HUDI_KIND}};
     tn_str metadata;
     tn_entry *entries;
     size_t count;
@@ -171,8 +179,8 @@ int tn_dir_check_parents(tarn_cx *cx, tn_store *store, tn_str root)
         if (kind.len != 0)
             TN_FAIL(TARN_E_UNSUPPORTED,
                     "%.*s: lies in %.*s at %.*s, whose own metadata names its files; nothing was "
-                    "touched: use the maintenance commands of that table",
-                    TN_STR_ARG(root), TN_STR_ARG(kind), TN_STR_ARG(at));
+                    "touched: use %s",
+                    TN_STR_ARG(root), TN_STR_ARG(kind), TN_STR_ARG(at), way_out(kind));
     }
 done:
     tn_arena_clear(&arena);

@@ -29,6 +29,7 @@ printf '{"id":1,"p":"a"}\n' >part.ndjson
 try write lake part.ndjson
 printf 'p\na\n' >keyless.csv
 try write lake keyless.csv --op delete
+try write lake keyless.csv
 try write lake --op delete_partition --partitions b
 try write lake a.ndjson --op delete_partition --partitions a
 try write lake a.ndjson --op insert --partitions a
@@ -39,3 +40,4 @@ try rollback lake --instant 20240101000000000
 tarn write lake a.ndjson --set hoodie.upsert.shuffle.parallelism=2 --set hoodie.clean.automatic=false >/dev/null
 tarn write lake bad.ndjson a.ndjson --reject bad.out >/dev/null
 cat bad.out
+try create lake --key id
