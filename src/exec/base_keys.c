@@ -227,10 +227,10 @@ int tn_base_keys_finish(tarn_cx *cx, tn_base_keys *keys, tn_parquet_sink *sink)
         TN_TRY(open_filter(cx, keys, keys->count));
         TN_TRY(settle(cx, keys));
     }
-    TN_TRY(tn_key_filter_print(cx, keys->filter, &text));
-    TN_TRY(tn_buf_check(cx, &text));
+    if (keys->same.len == 0)
+        TN_TRY(tn_key_filter_print(cx, keys->filter, &text));
     TN_TRY(tn_parquet_sink_key_value(cx, sink, TN_STR("org.apache.hudi.bloomfilter"),
-                                     tn_buf_view(&text)));
+                                     keys->same.len != 0 ? keys->same : tn_buf_view(&text)));
     if (keys->job->filter_kind == TN_KEY_FILTER_DYNAMIC)
         TN_TRY(tn_parquet_sink_key_value(cx, sink, TN_STR("hoodie_bloom_filter_type_code"),
                                          TN_STR("DYNAMIC_V0")));

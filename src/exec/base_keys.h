@@ -10,6 +10,7 @@ typedef struct tn_base_keys {
     uint64_t about;        /* keys that are expected; 0: unknown */
     uint64_t count;        /* keys added */
     tn_key_filter *filter; /* NULL: keys wait in `data` until their number is known */
+    tn_str same;           /* text of `filter` as the file before has it; empty: keys were added */
     tn_buf data, offsets;  /* int32_t, one more than keys that wait */
     uint64_t reserved;     /* of the memory budget, for what waits */
     bool any;              /* there is a range */

@@ -96,6 +96,8 @@ int tn_base_old_keys(tarn_cx *cx, tn_base_writer *w)
         TN_TRY(read_keys(cx, w));
         goto done;
     }
+    if (w->keys.count == 0)
+        w->keys.same = tn_parquet_key_value(file, FILTER_KEY);
     rc = tn_base_keys_take(cx, &w->keys, filter);
     filter = NULL; /* taken, whatever came of it */
     TN_TRY(rc);
