@@ -3,7 +3,8 @@
  * pieces number the paths that they meet, and are brought together in order. I2: a key of one plain
  * text column is that column's own bytes, not copied. I3: in keys of several fields "__null__" and
  * "__empty__" stand for null and the empty text; a value that is one of these words is refused, for
- * it would be another row's key. */
+ * it would be another row's key. I4: keys and paths
+ * are UTF-8, whatever the bytes of the columns. */
 #include "batch/record_key.h"
 
 #include <stdlib.h>
@@ -220,17 +221,36 @@ done:
     return rc;
 }
 
+/* Keys stand in footers and in what readers make of them as text: one that is not would be met as
+ * another one (I4). */
+static int check_utf8(tarn_cx *cx, tn_str text, int64_t number)
+{
+    int rc = TARN_OK;
+
+    if (!tn_str_utf8(text))
+        TN_FAIL(TARN_E_INVALID, "row %lld: the record key is not UTF-8; correct the row",
+                (long long)number);
+done:
+    return rc;
+}
+
 /* Checks the keys that stay where they are. */
 static int check_in_place(tarn_cx *cx, const tn_record_key *key, const piece *p, int64_t first_row)
 {
     const tn_record_field *field = &key->fields[0];
     const int32_t *offsets = tn_record_field_array(field)->buffers[1];
+    const char *data = tn_record_field_array(field)->buffers[2];
     int64_t base = tn_record_field_at(field, 0);
     int rc = TARN_OK;
 
-    for (int64_t row = p->first; row < p->end; row++)
-        if (offsets[row + base] == offsets[row + base + 1] || tn_record_field_is_null(field, row))
+    for (int64_t row = p->first; row < p->end; row++) {
+        const int32_t *ends = offsets + row + base;
+
+        if (ends[0] == ends[1] || tn_record_field_is_null(field, row))
             TN_TRY(fail_null(cx, key, first_row + row));
+        TN_TRY(
+            check_utf8(cx, (tn_str){data + ends[0], (size_t)(ends[1] - ends[0])}, first_row + row));
+    }
 done:
     return rc;
 }
@@ -301,6 +321,8 @@ static int make_keys(tarn_cx *cx, const tn_record_key *key, piece *p, int64_t fi
         size_t from = p->keys.len;
 
         TN_TRY(add_key(cx, key, row, first_row + row, &p->keys));
+        TN_TRY(tn_buf_check(cx, &p->keys));
+        TN_TRY(check_utf8(cx, tn_str_from(tn_buf_view(&p->keys), from), first_row + row));
         if (p->keys.len > INT32_MAX)
             TN_FAIL(TARN_E_LIMIT, "the record keys of one batch take more than 2 GiB");
         lengths[row] = (int32_t)(p->keys.len - from);

@@ -1,6 +1,7 @@
 /* Partition paths of rows (Hudi: KeyGenUtils.getRecordPartitionPath, getPartitionPath).
  * I1: a path never leads out of the table or into its .hoodie, and two different paths are two
- *     different directories: no level is empty, "." or "..".
+ *     different directories: no level is empty, "." or "..". It is UTF-8: commits
+ *     are JSON, and a reader of them would look for another directory.
  * I2: null and the empty text have the same level, that of Hive's default partition; a field of
  *     times has that of the number 1 for null instead. */
 #include "batch/record_path.h"
@@ -229,6 +230,8 @@ static const char *path_fault(tn_str path)
     }
     if (tn_str_find(path, '\0') < path.len)
         return "has a zero byte";
+    if (!tn_str_utf8(path))
+        return "is not UTF-8";
     return path.len >= TN_PATH_BYTES_MAX ? "is too long" : NULL;
 }
 

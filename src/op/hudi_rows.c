@@ -93,6 +93,50 @@ static int check_keys(tarn_cx *cx, const tn_hudi_write *w, const tn_hudi_fit_opt
                    TN_STR_ARG(top_of(c->keys[0])));
 }
 
+/* The column of a dotted name; NULL: there is none. */
+static const struct ArrowSchema *column_at(const struct ArrowSchema *schema, tn_str name)
+{
+    for (;;) {
+        tn_str level = top_of(name);
+        int64_t at = tn_unify_child(schema, level);
+
+        if (at < 0)
+            return NULL;
+        schema = schema->children[at];
+        if (level.len == name.len)
+            return schema;
+        name = tn_str_from(name, level.len + 1);
+    }
+}
+
+static bool is_fraction(const struct ArrowSchema *column)
+{
+    return strcmp(column->format, "f") == 0 || strcmp(column->format, "g") == 0;
+}
+
+/* Columns that keys and paths are spelled from do not become float or double: 1 would be "1.0" from
+ * then on, the key of another row, and 1.1 as float has other digits than as double. */
+static int check_spelled(tarn_cx *cx, const tn_hudi_write *w)
+{
+    const tn_hudi_config *c = w->config;
+
+    for (size_t i = 0; w->schema_known && i < c->key_count + c->partition_count; i++) {
+        bool key = i < c->key_count;
+        tn_str name = key ? c->keys[i] : c->partitions[i - c->key_count];
+        const struct ArrowSchema *was = column_at(&w->schema, name);
+        const struct ArrowSchema *is = column_at(&w->fit.to, name);
+
+        if (was != NULL && is != NULL && is_fraction(is) && strcmp(was->format, is->format) != 0)
+            return tn_fail(cx, TARN_E_UNSUPPORTED,
+                           "column \"%.*s\": %s of the table is made of it, and would be another "
+                           "text for the same number if it became %s as in the input; nothing was "
+                           "written: cast it in the input",
+                           TN_STR_ARG(name), key ? "the record key" : "the partition path",
+                           is->format[0] == 'f' ? "float" : "double");
+    }
+    return TARN_OK;
+}
+
 static int bind_fit(tarn_cx *cx, tn_hudi_write *w, const struct ArrowSchema *schema)
 {
     tn_hudi_fit_options options = {.table = w->schema_known ? &w->schema : NULL,
@@ -108,6 +152,7 @@ static int bind_fit(tarn_cx *cx, tn_hudi_write *w, const struct ArrowSchema *sch
         TN_TRY(check_deletes(cx, w, &options));
     else if (w->schema_known)
         TN_TRY(check_keys(cx, w, &options));
+    TN_TRY(check_spelled(cx, w));
 done:
     return rc;
 }
