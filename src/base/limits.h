@@ -53,7 +53,7 @@
 #define TN_AVRO_ITEMS_MAX                (16u << 20) /* values of a file */
 #define TN_AVRO_EMPTY_MAX                65536       /* items of an array that take no bytes */
 #define TN_AVRO_HEADER_KEYS_MAX          1000
-#define TN_AVRO_UNPACKED_BYTES_MAX       (256u << 20) /* of a block */
+#define TN_AVRO_UNPACKED_BYTES_MAX       (256u << 20) /* of a file */
 
 #define TN_PROPERTIES_MAX                100000
 #define TN_PROPERTIES_BYTES_MAX          (64u << 20)

@@ -381,8 +381,8 @@ static int apply(tarn_cx *cx, tn_arena *arena, const option *o, const tn_propert
 {
     char *at = (char *)out + (o->offset != SIZE_MAX ? o->offset : 0);
     int64_t count = 0;
-    double real;
-    bool flag;
+    double real = 0;
+    bool flag = false;
     int rc = TARN_OK;
 
     switch (o->kind) {

@@ -8,7 +8,9 @@
  *   4F 62 6A 01 | 02 | 16 "avro.schema" | 0C "\"long\"" | 00 | sync | 02 02 | 54 | sync
  *
  * I1: records and what they point to live as long as the file value: in `bytes`, or unpacked in the
- *     arena. */
+ *     arena.
+ * I2: bytes unpacked, records without bytes and values are bounded over all blocks of the file, so
+ *     memory does not follow what a small file claims. */
 #include "codec/avro/avro_file.h"
 
 #include <assert.h>
@@ -29,6 +31,9 @@ typedef struct reader {
     tn_str schema;
     const uint8_t *sync;
     size_t record_cap;
+    size_t unpacked; /* bytes, of all blocks so far */
+    int64_t empty;   /* records that took no bytes */
+    uint64_t values; /* of all records */
 } reader;
 
 static int corrupt(reader *r, const char *text)
@@ -135,11 +140,13 @@ static int unpack(reader *r, tn_str *data)
     if (zip == NULL)
         TN_TRY(TARN_E_NOMEM);
     tn_buf_reset(&file->unpacked);
-    rc = tn_zip_inflate(r->cx, zip, *data, TN_AVRO_UNPACKED_BYTES_MAX, &file->unpacked);
+    rc = tn_zip_inflate(r->cx, zip, *data, TN_AVRO_UNPACKED_BYTES_MAX - r->unpacked,
+                        &file->unpacked);
     if (rc != TARN_OK)
-        TN_TRY(tn_fail_within(r->cx, rc, "%.*s: a block that ends at byte %zu",
-                              TN_STR_ARG(r->name), r->in.at - SYNC_BYTES));
+        TN_TRY(tn_fail_within(r->cx, rc, "%.*s: a block that ends at byte %zu", TN_STR_ARG(r->name),
+                              r->in.at - SYNC_BYTES));
     *data = tn_buf_view(&file->unpacked);
+    r->unpacked += data->len;
     TN_TRY(tn_arena_keep(r->cx, &file->arena, data));
 done:
     return rc;
@@ -154,8 +161,8 @@ static int read_records(reader *r, int64_t count, tn_str data, size_t base)
     for (int64_t i = 0; i < count; i++) {
         TN_TRY(tn_arena_grow(r->cx, &file->arena, &file->records, file->record_count,
                              &r->record_cap, sizeof file->records[0]));
-        rc = tn_avro_decode(r->cx, file->schema.root, data, &file->arena, &used,
-                            &file->records[file->record_count]);
+        rc = tn_avro_decode_next(r->cx, file->schema.root, data, &file->arena, &r->values, &used,
+                                 &file->records[file->record_count]);
         if (rc != TARN_OK)
             return tn_fail_within(r->cx, rc, "%.*s: record %zu, in the block at byte %zu",
                                   TN_STR_ARG(r->name), file->record_count, base);
@@ -170,6 +177,7 @@ done:
 
 static int read_block(reader *r)
 {
+    uint64_t least = r->file->schema.root->least_bytes;
     int64_t count;
     tn_str data;
     const uint8_t *sync;
@@ -185,10 +193,14 @@ static int read_block(reader *r)
     if (memcmp(sync, r->sync, SYNC_BYTES) != 0)
         TN_TRY(corrupt(r, "a block that does not end with the file's mark"));
     TN_TRY(unpack(r, &data));
-    if (count < 0 || (r->file->schema.root->least_bytes == 0
-                          ? count > TN_AVRO_EMPTY_MAX
-                          : (uint64_t)count > data.len / r->file->schema.root->least_bytes))
+    if (count < 0 || (least != 0 && (uint64_t)count > data.len / least))
         TN_TRY(corrupt(r, "a block with more records than bytes"));
+    if (least == 0) {
+        if (count > TN_AVRO_EMPTY_MAX - r->empty)
+            TN_TRY(tn_fail(r->cx, TARN_E_LIMIT, "%.*s: more than 65,536 records that take no bytes",
+                           TN_STR_ARG(r->name)));
+        r->empty += count;
+    }
     TN_TRY(read_records(r, count, data, at));
 done:
     return rc;

@@ -244,18 +244,29 @@ done:
     return rc;
 }
 
-int tn_avro_decode(tarn_cx *cx, const tn_avro_type *type, tn_str bytes, tn_arena *arena,
-                   size_t *used, tn_avro_value *out)
+int tn_avro_decode_next(tarn_cx *cx, const tn_avro_type *type, tn_str bytes, tn_arena *arena,
+                        uint64_t *values, size_t *used, tn_avro_value *out)
 {
-    decoder d = {.cx = cx, .arena = arena, .in = tn_cursor_of(bytes.ptr, bytes.len)};
+    decoder d = {
+        .cx = cx, .arena = arena, .in = tn_cursor_of(bytes.ptr, bytes.len), .values = *values};
     tn_avro_value value;
     int rc = TARN_OK;
 
+    TN_TRY(charge(&d, 1, NULL));
     TN_TRY(decode(&d, type, NULL, &value));
+    *values = d.values;
     *used = d.in.at;
     *out = value;
 done:
     return rc;
+}
+
+int tn_avro_decode(tarn_cx *cx, const tn_avro_type *type, tn_str bytes, tn_arena *arena,
+                   size_t *used, tn_avro_value *out)
+{
+    uint64_t values = 0;
+
+    return tn_avro_decode_next(cx, type, bytes, arena, &values, used, out);
 }
 
 /* ---- asking */

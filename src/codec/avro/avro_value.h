@@ -24,6 +24,10 @@ typedef struct tn_avro_value {
  * in the arena and points into `bytes`. Limits: depth, TN_AVRO_ITEMS_MAX. */
 int tn_avro_decode(tarn_cx *cx, const tn_avro_type *type, tn_str bytes, tn_arena *arena,
                    size_t *used, tn_avro_value *out);
+/* The same of one datum among others of a file: *values, 0 at first, counts what all of them made.
+ * LIMIT beyond TN_AVRO_ITEMS_MAX. */
+int tn_avro_decode_next(tarn_cx *cx, const tn_avro_type *type, tn_str bytes, tn_arena *arena,
+                        uint64_t *values, size_t *used, tn_avro_value *out);
 /* Encodes; a record's field that the value lacks takes its default, else null. INVALID naming the
  * field that does not fit the type. */
 int tn_avro_encode(tarn_cx *cx, const tn_avro_type *type, const tn_avro_value *value, tn_buf *out);

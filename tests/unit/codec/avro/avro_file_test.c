@@ -154,3 +154,57 @@ static void test_avro_file__deflate(void **state)
     tn_buf_clear(&bytes);
     tarn_cx_close(cx);
 }
+
+/* Blocks of nothing: each is within bounds, all of them are not. */
+static void test_avro_file__bounds_all_blocks_together(void **state)
+{
+    static const char *const block = "80 F1 04 00 00112233445566778899AABBCCDDEEFF"; /* 40,000 */
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tn_avro_file file = {0};
+    tn_buf bytes = hex_of("4F 62 6A 01 02 16 6176726F2E736368656D61 0C 226E756C6C22 00"
+                          "00112233445566778899AABBCCDDEEFF");
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        tn_buf more = hex_of(block);
+
+        tn_buf_str(&bytes, tn_buf_view(&more));
+        tn_buf_clear(&more);
+        if (i == 0) {
+            assert_ok(cx, tn_avro_file_read(cx, tn_buf_view(&bytes), TN_STR("t"), &file));
+            assert_int_equal(file.record_count, 40000);
+            tn_avro_file_clear(&file);
+        }
+    }
+    assert_fails(cx, TARN_E_LIMIT, "t: more than 65,536 records",
+                 tn_avro_file_read(cx, tn_buf_view(&bytes), TN_STR("t"), &file));
+    tn_buf_clear(&bytes);
+    tarn_cx_close(cx);
+}
+
+/* What records before made counts for the next. */
+static void test_avro_file__bounds_values_of_all_records(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+    tn_buf bytes = hex_of("06 00 00 00 00"); /* three longs */
+    uint64_t values = TN_AVRO_ITEMS_MAX - 4;
+    tn_avro_schema schema = {0};
+    tn_avro_value value;
+    tn_arena arena = {0};
+    size_t used;
+
+    (void)state;
+    assert_ok(cx, tn_avro_schema_parse(cx, TN_STR("{\"type\":\"array\",\"items\":\"long\"}"), "t",
+                                       &schema));
+    assert_ok(cx, tn_avro_decode_next(cx, schema.root, tn_buf_view(&bytes), &arena, &values, &used,
+                                      &value));
+    assert_int_equal(values, TN_AVRO_ITEMS_MAX);
+    assert_fails(
+        cx, TARN_E_LIMIT, "more values than tarn reads",
+        tn_avro_decode_next(cx, schema.root, tn_buf_view(&bytes), &arena, &values, &used, &value));
+    assert_int_equal(values, TN_AVRO_ITEMS_MAX);
+    tn_avro_schema_clear(&schema);
+    tn_arena_clear(&arena);
+    tn_buf_clear(&bytes);
+    tarn_cx_close(cx);
+}
