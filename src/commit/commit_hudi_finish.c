@@ -195,6 +195,9 @@ static int put_completed(tarn_cx *cx, tn_hudi_commit *commit, tn_str name, tn_st
         goto done;
     tn_hudi_commit_shield(&child, cx, &never);
     rc = tn_store_exists(&child, commit->store, path, &there);
+    /* Its name was seen, but may not be stable yet. */
+    if (rc == TARN_OK && there)
+        rc = tn_store_sync_dir(&child, commit->store, commit->timeline.directory);
     tn_cx_child_clear(&child);
     if (rc != TARN_OK) {
         commit->state = TN_HUDI_UNCERTAIN;

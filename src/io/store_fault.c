@@ -13,12 +13,19 @@ typedef struct fault_store {
     tn_store_wrap wrap;
     tn_fault_plan plan;
     _Atomic uint64_t calls, written_bytes;
-    atomic_bool dead;
+    atomic_bool dead, late;
 } fault_store;
 
 static int dead(tarn_cx *cx, const fault_store *fault)
 {
     return tn_fail(cx, TARN_E_IO, "injected crash at store call %" PRIu64, fault->plan.crash_at);
+}
+
+static int fail(tarn_cx *cx, const fault_store *fault, tn_str path)
+{
+    return tn_fail(cx, fault->plan.status != 0 ? fault->plan.status : TARN_E_IO,
+                   "%.*s: injected failure of store call %" PRIu64, TN_STR_ARG(path),
+                   fault->plan.fail_at);
 }
 
 static int fault_before(tarn_cx *cx, tn_store_wrap *wrap, enum tn_store_call call, tn_str path,
@@ -37,9 +44,10 @@ static int fault_before(tarn_cx *cx, tn_store_wrap *wrap, enum tn_store_call cal
         if (!fault->plan.crash_after)
             return dead(cx, fault);
     }
+    if (number == fault->plan.fail_at && !fault->plan.fail_late)
+        return fail(cx, fault, path);
     if (number == fault->plan.fail_at)
-        return tn_fail(cx, fault->plan.status != 0 ? fault->plan.status : TARN_E_IO,
-                       "%.*s: injected failure of store call %" PRIu64, TN_STR_ARG(path), number);
+        atomic_store(&fault->late, true);
     if (call != TN_CALL_WRITE && call != TN_CALL_PUT && call != TN_CALL_PUT_ABSENT)
         return TARN_OK;
     if (fault->plan.full_after_bytes != 0 &&
@@ -54,8 +62,9 @@ static int fault_after(tarn_cx *cx, tn_store_wrap *wrap, enum tn_store_call call
     fault_store *fault = (fault_store *)wrap;
 
     (void)call;
-    (void)path;
     (void)bytes;
+    if (atomic_exchange(&fault->late, false))
+        return fail(cx, fault, path);
     return atomic_load(&fault->dead) ? dead(cx, fault) : TARN_OK;
 }
 

@@ -7,6 +7,7 @@
 
 typedef struct tn_fault_plan {
     uint64_t fail_at; /* this call fails with `status`, once; 0: never */
+    bool fail_late;   /* it takes effect all the same: its answer is lost */
     uint64_t
         crash_at; /* this call and all later ones fail with TARN_E_IO and reach nothing: the process
                      is "dead"; with crash_after the call itself still takes effect; 0: never */

@@ -285,6 +285,25 @@ static void test_commit__survives_each_failing_call(void **state)
     }
 }
 
+/* The call did what it should, and says that it failed. */
+static void test_commit__survives_each_lost_answer(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < SCENES; s++) {
+        struct lake_view after;
+        uint64_t calls = count_calls(&scenes[s], &after);
+
+        for (uint64_t n = 1 + (s + 5) % stride(); n <= calls; n += stride()) {
+            char label[120];
+
+            snprintf(label, sizeof label, "%s: answer %" PRIu64 " of %" PRIu64 " is lost",
+                     scenes[s].name, n, calls);
+            play(&scenes[s], &(tn_fault_plan){.fail_at = n, .fail_late = true}, false, 0, &after,
+                 label);
+        }
+    }
+}
+
 static void test_commit__survives_a_crash_at_each_call(void **state)
 {
     (void)state;
