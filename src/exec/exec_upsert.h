@@ -1,8 +1,10 @@
 /* The middle of a write into a Hudi table: buckets in, base files out.
  *
  * U1: an old file's row groups without a changed row are carried over by column chunk; only the
- * column of file names is made anew. Only touched groups are decoded. U2: inserts flow into small
- * files until their real bytes reach the target, then into new files. */
+ *     column of file names is made anew. Only touched groups are decoded.
+ *
+ * U2: inserts flow into small files until their real bytes reach the target, then into new files.
+ */
 #ifndef TN_EXEC_EXEC_UPSERT_H
 #define TN_EXEC_EXEC_UPSERT_H
 

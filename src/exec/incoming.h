@@ -4,9 +4,12 @@
  *   open -> add… -> [dedup] -> [tag] -> place -> readers -> close
  *
  * I1: memory follows the context's budget, not the number of rows: keys that do not fit are handled
- * in rounds, rows are sorted in runs. I2: which row wins, and the order in every stream, depend on
- * the input's order alone, never on threads, batch sizes or memory. One thread calls, but for
- * readers: several may read, each its own stream with its own context. */
+ *     in rounds, rows are sorted in runs.
+ *
+ * I2: which row wins, and the order in every stream, depend on the input's order alone, never on
+ *     threads, batch sizes or memory.
+ *
+ * One thread calls, but for readers: several may read, each its own stream with its own context. */
 #ifndef TN_EXEC_INCOMING_H
 #define TN_EXEC_INCOMING_H
 

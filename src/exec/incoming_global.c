@@ -4,11 +4,13 @@
  *   its own      any                        any                 an update there
  *   elsewhere    no, or it is a delete      any                 an update (or delete) there
  *   elsewhere    yes                        stored is greater   an update there, which will lose
- *   elsewhere    yes                        else                a delete there, and an insert of
- * its own partition; an update where it has a place in that, too
+ *   elsewhere    yes                        else                a delete there, and an insert into
+ *                                                               its own partition (an update,
+ *                                                               where it has a place in that, too)
  *
- * I1: a row that loses at one of its places moves nowhere. I2: of the table only the ordering
- *     columns of row groups with such places are read. */
+ * I1: a row that loses at one of its places moves nowhere.
+ *
+ * I2: of the table only the ordering columns of row groups with such places are read. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,10 @@
  *     apply  to each row of the slice; its facts are written anew
  *
  * I1: slices are as many as memory wants, and what comes out does not depend on them: a key lies in
- *     one slice, and its rows meet in order of arrival. I2: when memory is short nevertheless, all
- *     begins again with twice the slices; what was done is found done. */
+ *     one slice, and its rows meet in order of arrival.
+ *
+ * I2: when memory is short nevertheless, all begins again with twice the slices; what was done is
+ *     found done. */
 #include <assert.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -6,8 +6,9 @@
  *   facts   per piece: place (8 bytes), partition (4), flags (1) per row; written anew by each
  *           round that changes them, into a file of its own
  *
- * I1: what is read is what was written, by its checksum. I2: of a piece put aside only its place is
- *     held. */
+ * I1: what is read is what was written, by its checksum.
+ *
+ * I2: of a piece put aside only its place is held. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

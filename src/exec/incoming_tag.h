@@ -36,6 +36,35 @@ typedef struct tn_candidate {
     uint64_t bytes; /* of the footer */
 } tn_candidate;
 
+/* A row group, or a file, that is looked through. */
+typedef struct tn_tag_job {
+    uint32_t candidate, group;
+    tn_buf extras; /* tn_extra: places that were not the least */
+    int64_t keys;
+    uint64_t bytes;
+} tn_tag_job;
+
+typedef struct tn_tag {
+    tn_incoming *in;
+    const tn_tag_options *options;
+    tn_keys *keys; /* those of the round */
+    tn_few few;
+    tn_candidate *wave;
+    size_t wave_count, wave_cap;
+    tn_tag_job *jobs;
+    size_t job_count;
+    tn_tag_counts counts;
+} tn_tag;
+
+/* incoming_look.c */
+/* The file's partition, as the few keys are sorted. */
+uint32_t tn_look_partition(const tn_tag *t, const tn_candidate *candidate);
+/* The key column of the row group of job `i`; `arg` is the tag. For any thread. */
+int tn_look_group(tarn_cx *cx, size_t i, void *arg);
+/* A file whose keys are made of other columns, on the calling thread: `keys_of` is called by one
+ * thread, decoding is parallel. */
+int tn_look_file(tarn_cx *cx, const tn_tag *t, const tn_candidate *c, tn_tag_job *j);
+
 /* incoming_few.c: the keys of rows held, where they are few; an empty tn_few otherwise. */
 int tn_few_init(tarn_cx *cx, const tn_incoming *in, tn_few *out);
 void tn_few_clear(tarn_cx *cx, tn_few *few);

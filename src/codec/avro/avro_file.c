@@ -1,9 +1,13 @@
 /* Avro object container files:
  *
  *   0    4   "Obj" and 1
- *   4        map of header keys, as Avro encodes a map<bytes>: "avro.schema", and "avro.codec"
- * where there is one …    16  the sync mark then blocks to the end of the file: a long, the
- * records; a long, the bytes; the records, packed by the codec; the sync mark again
+ *
+ *   4        the header: a map of bytes, as Avro encodes it: "avro.schema", perhaps "avro.codec"
+ *
+ *   …    16  the sync mark
+ *
+ *   then blocks to the end of the file: a long, the records; a long, the bytes; the records,
+ *   packed by the codec; the sync mark again
  *
  *   4F 62 6A 01 | 02 | 16 "avro.schema" | 0C "\"long\"" | 00 | sync | 02 02 | 54 | sync
  *
