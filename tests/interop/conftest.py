@@ -5,6 +5,9 @@ import subprocess
 
 import pytest
 
+import hudi_peers
+
+pytest.register_assert_rewrite("hudi_chain", "hudi_snapshot")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -48,6 +51,24 @@ def spark():
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Tests with real Hudi come last, by its version: one JVM for each bundle, and one at a time."""
+    items.sort(key=lambda item: item.callspec.params.get("hudi", 0) if hasattr(item, "callspec") else 0)
+
+
+@pytest.fixture(scope="session")
+def hudi(request):
+    """Real Hudi of the table version that is the parameter. Who gives it with others must say scope="session", or each test
+    has a JVM of its own."""
+    try:
+        made = hudi_peers.Hudi(hudi_peers.BUNDLES[request.param])
+    except hudi_peers.Unavailable as why:
+        pytest.skip(f"no real Hudi here: {why}")
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")

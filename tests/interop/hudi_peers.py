@@ -1,7 +1,9 @@
 """Real Hudi for the tests: Spark with a bundle as a server of commands (tests/oracle), and hudi-rs."""
+import importlib.util
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,15 +21,37 @@ class Failure(Exception):
     """What real Hudi said when it could not do something."""
 
 
+class Unavailable(Exception):
+    """Why there is no real Hudi here."""
+
+
+def fetch(bundle):
+    """Puts the bundle where the oracle looks for it, and sees that what it needs besides is there."""
+    for module in ("pyspark", "hudi"):
+        if importlib.util.find_spec(module) is None:
+            raise Unavailable(f"Python has no {module} (tests/interop/requirements.txt)")
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        raise Unavailable("no java on PATH")
+    if os.environ.get("TARN_HUDI_JAR"):
+        return
+    done = subprocess.run([str(ORACLE / "setup"), bundle], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        said = (done.stderr + done.stdout).strip().splitlines() or ["tests/oracle/setup failed"]
+        raise Unavailable(f"the bundle of {bundle} cannot be fetched: {said[0][:300]}")
+
+
 class Hudi:
     """One bundle in one JVM; commands are those of tests/oracle/hudi_oracle.py."""
 
     def __init__(self, bundle):
-        subprocess.run([str(ORACLE / "setup"), bundle], check=True, stdin=subprocess.DEVNULL)
+        fetch(bundle)
         self.bundle = bundle
         self.log = tempfile.TemporaryFile("w+")
+        # It runs for a minute or two: better compilers and collectors would cost more than they give.
+        options = {"TARN_ORACLE_JAVA": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", **os.environ}
         self.process = subprocess.Popen([sys.executable, str(ORACLE / "hudi_oracle.py"), "--hudi", bundle, "serve"],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True,
+                                        env=options)
 
     def __call__(self, *words):
         try:

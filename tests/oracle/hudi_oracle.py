@@ -12,8 +12,8 @@ stdout carries results only, one JSON object per line; Spark's and Hudi's log go
 In batch and serve each answer is {"i":N,"cmd":[...],"ok":true,"secs":S,"out":[...]} or {"ok":false,"error":"..."}.
 
 Bundles are fetched by tests/oracle/setup. Environment: TARN_CACHE (default ~/.cache/tarn; bundles in its jars/),
-TARN_HUDI_VERSION (1.2.0), TARN_HUDI_JAR (a bundle jar, wins), TARN_ORACLE_MEM (driver heap, 2g), TARN_ORACLE_LOG
-(log level, ERROR).
+TARN_HUDI_VERSION (1.2.0), TARN_HUDI_JAR (a bundle jar, wins), TARN_ORACLE_MEM (driver heap, 2g), TARN_ORACLE_JAVA
+(more options of the JVM), TARN_ORACLE_LOG (log level, ERROR).
 """
 import argparse
 import glob
@@ -103,7 +103,8 @@ def start(version):
          .config("spark.driver.memory", os.environ.get("TARN_ORACLE_MEM", "2g"))
          # pyspark adds the --add-opens Spark itself needs on Java 17; this one is for `layout` (py4j over streams).
          .config("spark.driver.extraJavaOptions", "--add-opens=java.base/java.util.stream=ALL-UNNAMED"
-                 " -Duser.timezone=UTC -XX:+IgnoreUnrecognizedVMOptions -Dderby.system.home=" + scratch)
+                 " -Duser.timezone=UTC -XX:+IgnoreUnrecognizedVMOptions -Dderby.system.home=" + scratch +
+                 " " + os.environ.get("TARN_ORACLE_JAVA", ""))
          .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
          .config("spark.kryo.registrator", "org.apache.spark.HoodieSparkKryoRegistrar")
          .config("spark.sql.extensions", "org.apache.spark.sql.hudi.HoodieSparkSessionExtension")
