@@ -21,6 +21,9 @@ int tn_hudi_table_new(tarn_cx *cx, tn_arena *arena, tn_str root, const tn_hudi_o
 /* The table that there would be, for who may not make it. */
 int tn_hudi_table_imagine(tarn_cx *cx, tn_arena *arena, const tn_hudi_new *made,
                           tn_hudi_config *out);
+/* How rows of a key merge. Below version 8 a copy-on-write table may not say it (Hudi 0.x keeps no
+ * payload class for them): then the writer's options do, as with Hudi. */
+enum tn_merge_mode tn_hudi_table_rule(const tn_hudi_options *options, const tn_hudi_config *config);
 /* INVALID naming the first property that was given and that the table has otherwise. */
 int tn_hudi_table_agree(tarn_cx *cx, tn_str root, const tn_hudi_options *options,
                         const tn_hudi_config *config);

@@ -153,6 +153,9 @@ static int hold(tarn_cx *cx, tn_hudi_write *w)
     w->timeline = tn_hudi_commit_timeline(w->commit);
     TN_TRY(tn_hudi_table_check(cx, w->root, w->config, w->merges));
     TN_TRY(tn_hudi_table_agree(cx, w->root, &w->options, w->config));
+    w->own_config = *w->config;
+    w->own_config.merge_mode = tn_hudi_table_rule(&w->options, w->config);
+    w->config = &w->own_config;
     count = tn_hudi_commit_rolled_back(w->commit, &instants);
     for (size_t i = 0; i < count; i++) {
         tn_str text;
@@ -173,6 +176,7 @@ static int find(tarn_cx *cx, tn_hudi_write *w)
     if (rc == TARN_OK) {
         TN_TRY(tn_hudi_table_check(cx, w->root, &w->own_config, w->merges));
         TN_TRY(tn_hudi_table_agree(cx, w->root, &w->options, &w->own_config));
+        w->own_config.merge_mode = tn_hudi_table_rule(&w->options, &w->own_config);
         goto done;
     }
     if (rc != TARN_E_NOTFOUND)

@@ -393,17 +393,38 @@ static int agree_flag(tarn_cx *cx, tn_str root, const char *what, int32_t given,
                    has ? TN_STR("true") : TN_STR("false"));
 }
 
+enum tn_merge_mode tn_hudi_table_rule(const tn_hudi_options *options, const tn_hudi_config *config)
+{
+    if (config->version >= 8 || config->payload.len != 0)
+        return config->merge_mode;
+    if (options->payload.len != 0)
+        return tn_hudi_config_payload_mode(options->payload);
+    if (merge_mode_of(options->merge_mode) != 0)
+        return merge_mode_of(options->merge_mode);
+    return config->merge_mode;
+}
+
 static int agree_merging(tarn_cx *cx, tn_str root, const tn_hudi_options *options,
                          const tn_hudi_config *config)
 {
     tn_str mode = options->merge_mode;
+    enum tn_merge_mode rule = tn_hudi_table_rule(options, config);
+    int rc = TARN_OK;
 
-    if (mode.len != 0 && merge_mode_of(mode) != config->merge_mode)
-        return differs(cx, root, "merge mode", mode, tn_str_of(merge_words[config->merge_mode]));
+    if (rule == TN_MERGE_EVENT_TIME && rule != config->merge_mode && config->ordering_count == 0)
+        TN_FAIL(TARN_E_INVALID,
+                "%.*s: the table has no ordering columns, so its rows cannot be merged by them",
+                TN_STR_ARG(root));
+    if (rule == TN_MERGE_CUSTOM && rule != config->merge_mode)
+        TN_FAIL(TARN_E_UNSUPPORTED, "%.*s: rows are to be merged by %.*s, which tarn does not do",
+                TN_STR_ARG(root), TN_STR_ARG(options->payload));
+    if (mode.len != 0 && merge_mode_of(mode) != rule)
+        return differs(cx, root, "merge mode", mode, tn_str_of(merge_words[rule]));
     if (options->payload.len != 0 && config->payload.len != 0 &&
         !tn_str_equal(options->payload, config->payload))
         return differs(cx, root, "payload class", options->payload, config->payload);
-    return TARN_OK;
+done:
+    return rc;
 }
 
 int tn_hudi_table_agree(tarn_cx *cx, tn_str root, const tn_hudi_options *options,

@@ -348,7 +348,7 @@ static tn_str class_name(tn_str class)
     return tn_str_from(class, i);
 }
 
-static enum tn_merge_mode mode_of_payload(tn_str payload)
+enum tn_merge_mode tn_hudi_config_payload_mode(tn_str payload)
 {
     tn_str name = class_name(payload);
 
@@ -388,7 +388,7 @@ static int parse_merging(const parse *p)
     else if (config->version >= 8 && strategy.len != 0)
         config->merge_mode = mode_of_strategy(strategy);
     else if (config->payload.len != 0)
-        config->merge_mode = mode_of_payload(config->payload);
+        config->merge_mode = tn_hudi_config_payload_mode(config->payload);
     else if (config->version < 8 || config->ordering_count == 0)
         config->merge_mode = TN_MERGE_COMMIT_TIME;
     else

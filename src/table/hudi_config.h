@@ -51,6 +51,8 @@ int tn_hudi_config_parse(tarn_cx *cx, tn_str text, tn_str path, tn_arena *arena,
  * times, as Hudi does. NOTFOUND: no Hudi table there. */
 int tn_hudi_config_load(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *arena,
                         tn_hudi_config *out);
+/* The mode that a payload class means; CUSTOM where it is none of Hudi's own two. */
+enum tn_merge_mode tn_hudi_config_payload_mode(tn_str payload);
 /* UNSUPPORTED, by name, when tarn must not write to such a table; *metadata_table is not looked at.
  */
 int tn_hudi_config_writable(tarn_cx *cx, const tn_hudi_config *config);

@@ -182,6 +182,24 @@ def test_R038_older_rows(lake):
         assert lake.rows("v") == [(want,)]
 
 
+def test_R038_a_table_that_does_not_say_how_rows_merge(lake):
+    """Hudi 0.15 keeps no payload class for tables that SQL or Spark made: the writer's counts, and none means arrival."""
+    lake.write([{"id": 1, "ts": 5, "v": "new"}], *ORDERED)
+    path = pathlib.Path(lake.root) / ".hoodie/hoodie.properties"
+    text = path.read_text()
+    path.write_text("".join(line for line in text.splitlines(True) if "payload.class" not in line))
+    assert path.read_text() != text
+    late = [{"id": 1, "ts": 4, "v": "late"}]
+    for words in (("--merge-mode", "event_time"),
+                  ("--set", "hoodie.datasource.write.payload.class=org.apache.hudi.common.model.DefaultHoodieRecordPayload")):
+        assert lake.write(late, *words)["unchanged"] == 1
+        assert lake.rows("v") == [("new",)]
+        assert "unchanged" in lake.write(late, *words, "--dry-run")
+    assert "own.Payload" in lake.refused(late, "--set", "hoodie.datasource.write.payload.class=own.Payload")
+    lake.write(late)
+    assert lake.rows("v") == [("late",)]
+
+
 def test_R040_partial_payloads(lake):
     """What is not merged as the table says is refused by name; plain overwriting writes the null."""
     lake.write([{"id": 1, "a": "x", "b": 5}], *KEY)
