@@ -226,6 +226,35 @@ done:
     return rc;
 }
 
+/* Values of one width as values of any. */
+static int free_width(tarn_cx *cx, const step *s, const struct ArrowArray *array,
+                      struct ArrowArray *out)
+{
+    size_t width = s->from_type.width;
+    tn_block bytes = {0};
+    int32_t *offsets;
+    int rc = TARN_OK;
+
+    TN_TRY(start(cx, array, 3, 0, out));
+    TN_TRY(make_buffer(cx, out, 1, 4 * ((size_t)array->length + 1), &offsets));
+    for (int64_t i = 0; i < array->length; i++) {
+        if (!tn_rows_is_null(array, array->offset + i) && width != 0) {
+            tn_str value = tn_rows_bytes(&s->from_type, array, array->offset + i);
+
+            TN_TRY(tn_block_reserve(cx, &bytes, width));
+            memcpy(bytes.data + bytes.len, value.ptr, width);
+            bytes.len += width;
+        }
+        if (bytes.len > INT32_MAX)
+            TN_TRY(too_long(cx, s));
+        offsets[i + 1] = (int32_t)bytes.len;
+    }
+    TN_TRY(tn_array_take_block(cx, out, 2, &bytes));
+done:
+    tn_block_clear(&bytes);
+    return rc;
+}
+
 static int64_t power_of_ten(int32_t digits)
 {
     int64_t value = 1;
@@ -261,6 +290,8 @@ static int cast_new(tarn_cx *cx, const step *s, struct ArrowArray *array, struct
     if ((from == TN_TYPE_LARGE_UTF8 && to == TN_TYPE_UTF8) ||
         (from == TN_TYPE_LARGE_BINARY && to == TN_TYPE_BINARY))
         return narrow_bytes(cx, s, array, out);
+    if (from == TN_TYPE_FIXED && to == TN_TYPE_BINARY)
+        return free_width(cx, s, array, out);
     if ((from == TN_TYPE_LARGE_LIST || from == TN_TYPE_FIXED_LIST) && to == TN_TYPE_LIST)
         return make_list(cx, s, array, out);
     if (is_integer(from) && from != TN_TYPE_UINT64 && to == TN_TYPE_UTF8)

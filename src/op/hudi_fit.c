@@ -1,7 +1,8 @@
 /* Rows of an input as rows of a Hudi table.
  * I1: columns are matched by name, exactly or else without regard to case where that is unique; the
  *     table's spelling stays. I2: the table's columns only grow, by what tn_hudi_schema_evolve
- *     allows. I3: meta columns of an input are left out: they are made anew. */
+ *     allows. I3: meta columns of an input are left out: they are made anew. I4: no column is
+ *     made that differs from another one by case alone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,50 @@ done:
     return rc;
 }
 
+static bool has_exactly(const struct ArrowSchema *table, const char *name)
+{
+    for (int64_t i = 0; table != NULL && i < table->n_children; i++)
+        if (strcmp(table->children[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Engines that read Hudi tables do not tell names apart by case: Spark and Hive refuse a table with
+ * two that differ by nothing else. Such a column is not made; one that the table has stays. */
+static int check_twins(tarn_cx *cx, const struct ArrowSchema *columns,
+                       const struct ArrowSchema *table)
+{
+    tn_arena arena = {0};
+    tn_map names = {0};
+    int rc = TARN_OK;
+
+    for (int64_t i = 0; i < 5 + columns->n_children; i++) {
+        const char *name = i < 5 ? tn_hudi_meta_names[i] : columns->children[i - 5]->name;
+        tn_str lower = {tn_arena_take(cx, &arena, strlen(name) + 1), strlen(name)};
+        size_t *place;
+        bool added;
+
+        if (lower.ptr == NULL)
+            TN_TRY(TARN_E_NOMEM);
+        tn_hudi_lower(tn_str_of(name), (char *)lower.ptr);
+        place = tn_map_add(cx, &names, lower, &added);
+        if (place == NULL)
+            TN_TRY(TARN_E_NOMEM);
+        if (!added && !has_exactly(table, name))
+            TN_FAIL(TARN_E_INVALID,
+                    "column \"%s\" differs from \"%s\" by case alone, and readers of Hudi tables "
+                    "do not tell them apart; rename it, or leave it out with --columns",
+                    name,
+                    *place < 5 ? tn_hudi_meta_names[*place] : columns->children[*place - 5]->name);
+        if (added)
+            *place = (size_t)i;
+    }
+done:
+    tn_map_clear(&names);
+    tn_arena_clear(&arena);
+    return rc;
+}
+
 /* Columns of the table that the input does not have, for people. Rows without the mark of deletes
  * are no deletes: nothing stored is lost by them. */
 static void note_missing(tn_hudi_fit *fit, const struct ArrowSchema *chosen,
@@ -215,6 +260,7 @@ int tn_hudi_fit_open(tarn_cx *cx, const struct ArrowSchema *from,
     TN_TRY(choose(cx, &fit.plain, options, &chosen, source));
     TN_TRY(check_names(cx, &chosen));
     TN_TRY(decide(cx, &fit, &chosen, options));
+    TN_TRY(check_twins(cx, &fit.to, options->table));
     note_missing(&fit, &chosen, options);
     TN_TRY(tn_buf_check(cx, &fit.missing));
     fit.source = tn_calloc(cx, (size_t)fit.to.n_children + 1, sizeof *fit.source);

@@ -54,3 +54,22 @@ def test_keys_in_structs_do_not_widen_into_another_text(lake):
     assert 'column "s.id"' in lake.refused(rows(pa.float64(), 2))
     lake.write(rows(pa.int64(), 3))
     assert [r["v"] for r in hudi.rows(lake.root)] == [3]
+
+
+@pytest.mark.parametrize("twin", ["V", "_HOODIE_record_key"])
+def test_columns_differ_by_more_than_case(lake, twin):
+    """Spark and Hive find two columns of one name in such a table, and read none of it."""
+    said = lake.refused(pa.table([["a"], [1], [2]], names=["id", "v", twin]), "--key", "id")
+    assert twin in said and "by case alone" in said
+    lake.write([{"id": "a", "v": 1}], "--key", "id")
+    said = lake.refused(pa.table([["a"], [1], [2]], names=["id", "v", twin]))
+    assert twin in said and "by case alone" in said
+
+
+def test_binary_of_one_width_is_stored_as_bytes(lake):
+    def rows(ids, *values):
+        return hudi.table(id=ids, b=pa.array(values, pa.binary(4)), l=pa.array([[v, None] for v in values], pa.list_(pa.binary(4))))
+
+    lake.write(rows([1, 2, 3], b"abcd", None, b"\0\xff\0\xff"), "--key", "id")
+    lake.write(rows([2], b"efgh"))
+    assert [r["b"] for r in hudi.rows(lake.root)] == [b"abcd", b"efgh", b"\0\xff\0\xff"]
