@@ -85,8 +85,8 @@ struct tn_file {
 struct tn_sink {
     tn_store *store;
     uint64_t written_bytes;
-    bool scratch; /* set by the owner of a file that need not outlive the process: finish does not
-                     wait for stable storage */
+    bool scratch; /* set by the owner of a file that need not outlive the process: nothing is done
+                     to bring it to stable storage */
 };
 struct tn_list {
     tn_store *store;

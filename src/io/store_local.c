@@ -247,10 +247,11 @@ static int write_all(int fd, const char *at, size_t len)
 }
 
 /* Sets the disk to work on what has been written, so that the sync at the end finds little left to
- * wait for. A hint: where the system does not take it, nothing is lost. */
+ * wait for. A hint: where the system does not take it, nothing is lost. Scratch files are mostly
+ * gone before the disk would get to them. */
 static void start_writeback(local_sink *sink)
 {
-    if (sink->written - sink->started < WRITEBACK_BYTES)
+    if (sink->base.scratch || sink->written - sink->started < WRITEBACK_BYTES)
         return;
     (void)sync_file_range(sink->fd, (off_t)sink->started, (off_t)(sink->written - sink->started),
                           SYNC_FILE_RANGE_WRITE);
