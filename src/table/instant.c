@@ -222,7 +222,8 @@ int tn_instant_next(tarn_cx *cx, tn_arena *arena, tn_str time, tn_str *out)
 
     assert(digits_only(time));
     /* Read and printed as UTC, whatever the zone: no hour is left out or met twice there. */
-    if (!tn_instant_to_ms(time, true, &ms) || tn_str_starts(time, TN_STR("99991231235959999")))
+    if (!tn_instant_to_ms(time, true, &ms) || tn_str_is(time, "99991231235959") ||
+        tn_str_starts(time, TN_STR("99991231235959999")))
         return next_number(cx, arena, time, out);
     return tn_instant_of_ms(cx, arena, ms + 1, true, out);
 }

@@ -120,7 +120,9 @@ static bool parse_log(tn_str name, tn_data_name *out)
 bool tn_data_name_parse(tn_str name, tn_data_name *out)
 {
     assert(out != NULL);
-    if (name.len == 0 || memchr(name.ptr, '/', name.len) != NULL)
+    /* A NUL, which no file system has, would cut a name that metadata spells. */
+    if (name.len == 0 || memchr(name.ptr, '/', name.len) != NULL ||
+        memchr(name.ptr, '\0', name.len) != NULL)
         return false;
     return name.ptr[0] == '.' ? parse_log(name, out) : parse_base(name, out);
 }

@@ -183,6 +183,7 @@ static void test_instant__the_next_one_is_greater(void **state)
                  {"199", "200"},
                  {"999", "9990"},
                  {"00000000000001", "00000000000002"},
+                 {"99991231235959", "99991231235960"},
                  {"99991231235959999", "99991231235960000"}};
     tarn_cx *cx = tarn_cx_open(NULL);
     tn_arena arena = {0};

@@ -107,3 +107,13 @@ static void test_upsert__operations_have_hudi_s_names(void **state)
     assert_string_equal(tn_operation_name(TN_OP_INSERT_OVERWRITE_TABLE), "INSERT_OVERWRITE_TABLE");
     assert_string_equal(tn_operation_name(TN_OP_DELETE_PARTITION), "DELETE_PARTITION");
 }
+
+/* Metadata may spell a NUL, at which a path would end. */
+static void test_data_name__refuses_a_nul(void **state)
+{
+    static const char name[] = "a-0_0-\0 1-2_20250126040823628.parquet";
+    tn_data_name parts;
+
+    (void)state;
+    assert_false(tn_data_name_parse((tn_str){name, sizeof name - 1}, &parts));
+}
