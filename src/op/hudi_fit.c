@@ -12,6 +12,7 @@
 #include "table/hudi_stored.h"
 
 #define MISSING_NAMED_MAX 8
+#define MISSING_DEPTH_MAX 32
 #define DELETED_FIELD     "_hoodie_is_deleted"
 
 void tn_hudi_fit_clear(tn_hudi_fit *fit)
@@ -172,25 +173,57 @@ done:
     return rc;
 }
 
+/* Names what the input lacks, the first few of them. */
+static void note(tn_hudi_fit *fit, size_t *count, const tn_str *path, size_t depth)
+{
+    if ((*count)++ >= MISSING_NAMED_MAX)
+        return;
+    tn_buf_text(&fit->missing, *count > 1 ? ", " : "");
+    for (size_t i = 0; i < depth; i++) {
+        tn_buf_text(&fit->missing, i != 0 ? "." : "");
+        tn_buf_str(&fit->missing, path[i]);
+    }
+}
+
+/* Fields of a struct of the table that the input's lacks, at every depth. */
+static void note_fields(tn_hudi_fit *fit, const struct ArrowSchema *table,
+                        const struct ArrowSchema *rows, size_t *count, tn_str *path, size_t depth)
+{
+    if (strcmp(table->format, "+s") != 0 || strcmp(rows->format, "+s") != 0 ||
+        depth >= MISSING_DEPTH_MAX)
+        return;
+    for (int64_t i = 0; i < table->n_children; i++) {
+        int64_t at = tn_unify_match(table, i, rows);
+
+        path[depth] = tn_str_of(table->children[i]->name);
+        if (at < 0)
+            note(fit, count, path, depth + 1);
+        else
+            note_fields(fit, table->children[i], rows->children[at], count, path, depth + 1);
+    }
+}
+
 /* Columns of the table that the input does not have, for people. Rows without the mark of deletes
  * are no deletes: nothing stored is lost by them. */
 static void note_missing(tn_hudi_fit *fit, const struct ArrowSchema *chosen,
                          const tn_hudi_fit_options *options)
 {
+    tn_str path[MISSING_DEPTH_MAX];
     size_t count = 0;
 
     if (options->table == NULL || options->deletes)
         return;
     for (int64_t i = 0; i < options->table->n_children; i++) {
-        const char *name = options->table->children[i]->name;
+        const struct ArrowSchema *column = options->table->children[i];
+        int64_t at = tn_unify_match(options->table, i, chosen);
 
-        if (strcmp(name, DELETED_FIELD) == 0 ||
-            (tn_unify_match(options->table, i, chosen) >= 0 && was_seen(options, name)))
+        path[0] = tn_str_of(column->name);
+        if (strcmp(column->name, DELETED_FIELD) == 0)
             continue;
-        if (count++ < MISSING_NAMED_MAX) {
-            tn_buf_text(&fit->missing, count > 1 ? ", " : "");
-            tn_buf_text(&fit->missing, name);
-        }
+        if (at < 0 || !was_seen(options, column->name))
+            note(fit, &count, path, 1);
+        else
+            note_fields(fit, column, chosen->children[at], &count, path, 1);
     }
     if (count > MISSING_NAMED_MAX)
         tn_buf_print(&fit->missing, " and %zu more", count - MISSING_NAMED_MAX);

@@ -143,6 +143,11 @@ typedef struct tn_hudi_write {
 
 void tn_hudi_write_warn(const tn_hudi_write *w, const char *text);
 
+/* hudi_warn.c: once columns are bound; once file groups are known; once partitions are planned. */
+void tn_hudi_warn_columns(const tn_hudi_write *w);
+void tn_hudi_warn_index(const tn_hudi_write *w);
+void tn_hudi_warn_paths(const tn_hudi_write *w);
+
 /* hudi_open.c */
 
 /* Options, and the table as far as it is there: checked, held, failed writes rolled back. */

@@ -219,6 +219,7 @@ int tn_hudi_rows_bind(tarn_cx *cx, tn_hudi_write *w, const struct ArrowSchema *s
     TN_TRY(tn_hudi_stored_avro(cx, &w->fit.to, w->config->name, true, &w->avro_full));
     TN_TRY(tn_buf_check(cx, &w->avro));
     TN_TRY(tn_buf_check(cx, &w->avro_full));
+    tn_hudi_warn_columns(w);
 done:
     return rc;
 }

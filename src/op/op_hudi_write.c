@@ -61,13 +61,8 @@ done:
     return rc;
 }
 
-static bool is_overwrite(const tn_hudi_write *w)
-{
-    return w->op == TARN_OP_INSERT_OVERWRITE || w->op == TARN_OP_INSERT_OVERWRITE_TABLE;
-}
-
-/* Whether there is anything to commit once the rows are planned. An overwrite of all, or of named
- * partitions, empties them without rows; and a commit that carries metadata is one. */
+/* Whether there is anything to commit once the rows are planned. An overwrite of named partitions
+ * empties them without rows; and a commit that carries metadata is one. */
 static bool has_work(const tn_hudi_write *w)
 {
     return w->plan.bucket_count != 0 || w->replaced_count != 0 || w->given->extra_count != 0;
@@ -130,16 +125,34 @@ done:
     return rc;
 }
 
+/* An input that failed before its first row must not empty a table. */
+static int refuse_emptying(tarn_cx *cx, tn_hudi_write *w)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(tn_hudi_open_slices(cx, w));
+    if (w->slices.slice_count != 0)
+        TN_FAIL(
+            TARN_E_INVALID,
+            "%.*s: the input has no rows, and op insert_overwrite_table would leave none of %zu "
+            "file groups; nothing was touched: --op delete_partition takes partitions away, if "
+            "that is meant",
+            TN_STR_ARG(w->root), w->slices.slice_count);
+done:
+    return rc;
+}
+
 static int write_rows(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *rows)
 {
     bool nothing;
     int rc = TARN_OK;
 
     TN_TRY(look(cx, w, rows));
+    if (w->ended && w->exists && w->op == TARN_OP_INSERT_OVERWRITE_TABLE)
+        TN_TRY(refuse_emptying(cx, w));
     /* Without rows no table is made, and nothing changes but by an overwrite that says what. */
     nothing = w->ended && w->given->extra_count == 0 &&
-              !(is_overwrite(w) &&
-                (w->given->partition_count != 0 || w->op == TARN_OP_INSERT_OVERWRITE_TABLE));
+              !(w->op == TARN_OP_INSERT_OVERWRITE && w->given->partition_count != 0);
     if (nothing || (w->ended && !w->exists)) {
         w->log->report.table_made = false;
         TN_TRY(tn_write_reject_publish(cx, &w->reject));
