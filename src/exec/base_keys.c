@@ -18,18 +18,34 @@
 #include "base/budget.h"
 #include "batch/array.h"
 
+/* Keys wait in pieces, so that none is moved when one more comes; a third of the default memory
+ * holds those of a file of uuids at the usual size. */
 #define WAITING_BYTES_MAX (64u << 20)
+#define WAITING_STEP      (1u << 20)
+#define PIECE_BYTES       (2u << 20)
 /* Of the budget; half of that where several files are written at once. */
-#define WAITING_SHARE 4
+#define WAITING_SHARE 3
+
+static void drop_waiting(tarn_cx *cx, tn_base_keys *keys)
+{
+    for (size_t i = 0; i < keys->piece_count; i++) {
+        tn_buf_clear(&keys->pieces[i].data);
+        tn_buf_clear(&keys->pieces[i].offsets);
+    }
+    free(keys->pieces);
+    keys->pieces = NULL;
+    keys->piece_count = keys->piece_cap = 0;
+    keys->waiting_bytes = 0;
+    tn_budget_give(cx, keys->reserved);
+    keys->reserved = 0;
+}
 
 void tn_base_keys_clear(tarn_cx *cx, tn_base_keys *keys)
 {
     tn_key_filter_close(keys->filter);
-    tn_buf_clear(&keys->data);
-    tn_buf_clear(&keys->offsets);
     tn_buf_clear(&keys->min);
     tn_buf_clear(&keys->max);
-    tn_budget_give(cx, keys->reserved);
+    drop_waiting(cx, keys);
     *keys = (tn_base_keys){0};
 }
 
@@ -119,50 +135,60 @@ static int open_filter(tarn_cx *cx, tn_base_keys *keys, uint64_t count)
 /* All that waits goes into the filter. */
 static int settle(tarn_cx *cx, tn_base_keys *keys)
 {
-    int64_t waiting = keys->offsets.len != 0 ? (int64_t)(keys->offsets.len / 4) - 1 : 0;
     int rc = TARN_OK;
 
-    if (waiting > 0)
-        TN_TRY(tn_key_filter_add(cx, keys->filter, (const char *)keys->data.data,
-                                 (const int32_t *)(const void *)keys->offsets.data, waiting));
-    tn_buf_clear(&keys->data);
-    tn_buf_clear(&keys->offsets);
-    tn_budget_give(cx, keys->reserved);
-    keys->reserved = 0;
+    for (size_t i = 0; i < keys->piece_count; i++) {
+        const tn_base_piece *piece = &keys->pieces[i];
+
+        TN_TRY(tn_key_filter_add(cx, keys->filter, (const char *)piece->data.data,
+                                 (const int32_t *)(const void *)piece->offsets.data,
+                                 (int64_t)(piece->offsets.len / 4) - 1));
+    }
+    drop_waiting(cx, keys);
 done:
     return rc;
 }
 
 static bool may_wait(tarn_cx *cx, tn_base_keys *keys, uint64_t more)
 {
-    uint64_t held = keys->data.len + keys->offsets.len, most;
+    uint64_t wanted = keys->waiting_bytes + more, most, step;
 
-    if (held + more <= keys->reserved)
+    if (wanted <= keys->reserved)
         return true;
     most = tn_budget_bytes(cx) / WAITING_SHARE / (cx->owner ? 1 : 2);
     most = most < WAITING_BYTES_MAX ? most : WAITING_BYTES_MAX;
-    /* In steps that double, as buffers grow. */
-    more += held + more;
-    if (held + more > most || !tn_budget_try(cx, more))
+    step = wanted - keys->reserved;
+    step = step > WAITING_STEP ? step : WAITING_STEP;
+    if (wanted > most || !tn_budget_try(cx, step))
         return false;
-    keys->reserved += more;
+    keys->reserved += step;
     return true;
 }
 
 static int wait(tarn_cx *cx, tn_base_keys *keys, const char *data, const int32_t *offsets,
                 int64_t rows)
 {
-    int32_t shift = (int32_t)keys->data.len - offsets[0], *to;
+    size_t bytes = (size_t)(offsets[rows] - offsets[0]);
+    tn_base_piece *piece;
+    int32_t shift, *to;
     int rc = TARN_OK;
 
-    if (keys->offsets.len == 0)
-        tn_buf_u32le(&keys->offsets, 0);
-    tn_buf_add(&keys->data, data + offsets[0], (size_t)(offsets[rows] - offsets[0]));
-    to = (int32_t *)(void *)tn_buf_extend(&keys->offsets, (size_t)rows * 4);
-    TN_TRY(tn_buf_check(cx, &keys->data));
-    TN_TRY(tn_buf_check(cx, &keys->offsets));
+    if (keys->piece_count == 0 || keys->pieces[keys->piece_count - 1].data.len >= PIECE_BYTES) {
+        TN_TRY(
+            tn_grow(cx, &keys->pieces, keys->piece_count, &keys->piece_cap, sizeof *keys->pieces));
+        keys->pieces[keys->piece_count++] = (tn_base_piece){0};
+        tn_buf_u32le(&keys->pieces[keys->piece_count - 1].offsets, 0);
+    }
+    piece = &keys->pieces[keys->piece_count - 1];
+    TN_TRY(tn_buf_check(cx, &piece->offsets));
+    shift = (int32_t)piece->data.len - offsets[0];
+    tn_buf_add(&piece->data, data + offsets[0], bytes);
+    TN_TRY(tn_buf_check(cx, &piece->data));
+    to = (int32_t *)(void *)tn_buf_extend(&piece->offsets, (size_t)rows * 4);
+    TN_TRY(tn_buf_check(cx, &piece->offsets));
     for (int64_t i = 0; i < rows; i++)
         to[i] = offsets[i + 1] + shift;
+    keys->waiting_bytes += bytes + (uint64_t)rows * 4;
 done:
     return rc;
 }

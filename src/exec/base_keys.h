@@ -5,15 +5,22 @@
 #include "codec/parquet/arrow.h"
 #include "exec/base_file.h"
 
+/* Some of the keys that wait: as in a utf8 array, `offsets` has one more than keys. */
+typedef struct tn_base_piece {
+    tn_buf data, offsets;
+} tn_base_piece;
+
 typedef struct tn_base_keys {
     const tn_base_job *job;
     uint64_t about;        /* keys that are expected; 0: unknown */
     uint64_t count;        /* keys added */
-    tn_key_filter *filter; /* NULL: keys wait in `data` until their number is known */
+    tn_key_filter *filter; /* NULL: keys wait in `pieces` until their number is known */
     tn_str same;           /* text of `filter` as the file before has it; empty: keys were added */
-    tn_buf data, offsets;  /* int32_t, one more than keys that wait */
-    uint64_t reserved;     /* of the memory budget, for what waits */
-    bool any;              /* there is a range */
+    tn_base_piece *pieces;
+    size_t piece_count, piece_cap;
+    uint64_t waiting_bytes; /* in all pieces */
+    uint64_t reserved;      /* of the memory budget, for what waits */
+    bool any;               /* there is a range */
     tn_buf min, max;
 } tn_base_keys;
 

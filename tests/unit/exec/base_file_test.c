@@ -611,6 +611,56 @@ static void test_base_file__range_follows_javas_order(void **state)
     tarn_cx_close(cx);
 }
 
+/* A filter is as large as its keys ask for while a third of the memory holds them; past that it is
+ * made for as many as are expected. Every key is in it either way. */
+static void test_base_file__filter_is_sized_when_the_keys_are_known(void **state)
+{
+    enum { BATCH = 10000, BATCHES = 30, BYTES = 36 };
+    tn_base_job job = {.meta_fields = true, .filter_kind = TN_KEY_FILTER_SIMPLE, .filter_fpp = 0.1};
+    int32_t *offsets = calloc(BATCH + 1, sizeof *offsets);
+    char *data = calloc(BATCH, BYTES + 1);
+
+    (void)state;
+    for (int i = 0; i <= BATCH; i++)
+        offsets[i] = i * BYTES;
+    for (int roomy = 0; roomy < 2; roomy++) {
+        tarn_cx *cx =
+            tarn_cx_open(&(tarn_cx_options){.memory_bytes = roomy ? 40u << 20 : 12u << 20});
+        const void *buffers[] = {NULL, offsets, data};
+        struct ArrowArray column = {.length = BATCH, .n_buffers = 3, .buffers = buffers};
+        tn_base_keys keys = {.job = &job, .about = 4 * BATCH * BATCHES};
+        tn_key_filter *exact;
+        uint64_t bytes;
+
+        for (int b = 0; b < BATCHES; b++) {
+            for (int i = 0; i < BATCH; i++)
+                snprintf(data + i * BYTES, BYTES + 1, "%036d", b * BATCH + i);
+            assert_ok(cx, tn_base_keys_add(cx, &keys, &column, 0, BATCH));
+        }
+        assert_true((keys.filter == NULL) == (roomy != 0));
+        assert_ok(cx,
+                  tn_key_filter_open(cx, TN_KEY_FILTER_SIMPLE, BATCH * BATCHES, 0.1, 0, &exact));
+        bytes = tn_key_filter_text_bytes(exact);
+        if (roomy) {
+            assert_ok(cx, tn_base_keys_take(cx, &keys, exact));
+            assert_int_equal(keys.reserved, 0);
+        } else {
+            assert_true(tn_key_filter_text_bytes(keys.filter) > 2 * bytes);
+            tn_key_filter_close(exact);
+        }
+        for (int i = 0; i < BATCH * BATCHES; i += 997) {
+            char text[BYTES + 1];
+
+            snprintf(text, sizeof text, "%036d", i);
+            assert_true(tn_key_filter_has(keys.filter, (tn_str){text, BYTES}));
+        }
+        tn_base_keys_clear(cx, &keys);
+        tarn_cx_close(cx);
+    }
+    free(offsets);
+    free(data);
+}
+
 /* --- other schemas --- */
 
 /* A table without meta columns: they are there, and null. */
