@@ -16,11 +16,12 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tarn.pc DESTINATION ${CMAKE_INSTALL_LI
 # Manual pages and completions are printed by the command itself, one page a command. A command that
 # was built for another machine cannot run here: then its pages are left out.
 if(NOT CMAKE_CROSSCOMPILING)
-  file(STRINGS src/cli/commands.c lines REGEX "^ +&cmd_[a-z]+,")
+  file(READ src/cli/commands.c table)
+  string(REGEX MATCHALL "&cmd_[a-z]+" names "${table}")
   set(pages ${CMAKE_CURRENT_BINARY_DIR}/man/tarn.1)
   set(words "")
-  foreach(line ${lines})
-    string(REGEX REPLACE "^ +&cmd_([a-z]+),.*" "\\1" verb ${line})
+  foreach(name ${names})
+    string(REPLACE "&cmd_" "" verb ${name})
     list(APPEND words ${verb})
     list(APPEND pages ${CMAKE_CURRENT_BINARY_DIR}/man/tarn-${verb}.1)
   endforeach()

@@ -21,11 +21,27 @@ extern const struct cmd cmd_splits;
 extern const struct cmd cmd_timeline;
 extern const struct cmd cmd_write;
 
-/* clang-format off: one a line, so that lines do not meet. */
+/* One a line, so that lines do not meet. */
+/* clang-format off */
 const struct cmd *const cmd_table[] = {
-    &cmd_doctor, &cmd_merge,  &cmd_read,  &cmd_show,   &cmd_timeline,    &cmd_instant,
-    &cmd_files,  &cmd_schema, &cmd_write, &cmd_create, &cmd_rollback,    &cmd_splits,
-    &cmd_exec,   &cmd_commit, &cmd_help,  &cmd_man,    &cmd_completions, NULL,
+    &cmd_doctor,
+    &cmd_merge,
+    &cmd_read,
+    &cmd_show,
+    &cmd_timeline,
+    &cmd_instant,
+    &cmd_files,
+    &cmd_schema,
+    &cmd_write,
+    &cmd_create,
+    &cmd_rollback,
+    &cmd_splits,
+    &cmd_exec,
+    &cmd_commit,
+    &cmd_help,
+    &cmd_man,
+    &cmd_completions,
+    NULL,
 };
 /* clang-format on */
 
