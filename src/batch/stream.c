@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "batch/array.h"
+
 int tn_stream_status(tarn_cx *cx, struct ArrowArrayStream *rows, int error)
 {
     const char *text;
@@ -28,4 +30,18 @@ int tn_stream_fail(tarn_cx *cx, char text[TN_ERROR_TEXT_MAX])
            : status == TARN_E_INVALID  ? EINVAL
            : status == TARN_E_NOTFOUND ? ENOENT
                                        : EIO;
+}
+
+int tn_stream_next(tarn_cx *cx, struct ArrowArrayStream *rows, struct ArrowArray *out)
+{
+    int rc = TARN_OK;
+
+    do {
+        tn_array_release(out);
+        TN_TRY(tn_cx_check(cx));
+        tn_cx_forget(cx);
+        TN_TRY(tn_stream_status(cx, rows, rows->get_next(rows, out)));
+    } while (out->release != NULL && out->length == 0);
+done:
+    return rc;
 }

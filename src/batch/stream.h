@@ -12,5 +12,8 @@ int tn_stream_status(tarn_cx *cx, struct ArrowArrayStream *rows, int error);
 /* Inside a callback that fails: keeps the text of `cx` for get_last_error, and gives the errno to
  * return. */
 int tn_stream_fail(tarn_cx *cx, char text[TN_ERROR_TEXT_MAX]);
+/* The next batch that has rows; *out stays released at the end. What it held before is released.
+ * CANCELLED where the caller asked to stop. */
+int tn_stream_next(tarn_cx *cx, struct ArrowArrayStream *rows, struct ArrowArray *out);
 
 #endif

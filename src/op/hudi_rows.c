@@ -226,21 +226,6 @@ done:
 
 /* ---- rows */
 
-/* The next batch as it comes, not empty; *out stays released at the end. */
-static int next_input(tarn_cx *cx, struct ArrowArrayStream *rows, struct ArrowArray *out)
-{
-    int rc = TARN_OK;
-
-    do {
-        tn_array_release(out);
-        TN_TRY(tn_cx_check(cx));
-        tn_cx_forget(cx);
-        TN_TRY(tn_stream_status(cx, rows, rows->get_next(rows, out)));
-    } while (out->release != NULL && out->length == 0);
-done:
-    return rc;
-}
-
 static int take_buffer(tarn_cx *cx, struct ArrowArray *array, size_t i, size_t bytes, void *out)
 {
     tn_block block = {0};
@@ -363,7 +348,7 @@ static int read_rows(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *row
     int64_t first_row;
     int rc = TARN_OK;
 
-    TN_TRY(next_input(cx, rows, &batch));
+    TN_TRY(tn_stream_next(cx, rows, &batch));
     if (batch.release == NULL)
         goto done;
     if (w->foreign_rows)

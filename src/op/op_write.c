@@ -16,21 +16,6 @@
 #include "op/merge_op.h"
 #include "op/write_op.h"
 
-/* The next batch as it comes, not empty; *out stays released at the end. */
-static int next_batch(tarn_cx *cx, struct ArrowArrayStream *rows, struct ArrowArray *out)
-{
-    int rc = TARN_OK;
-
-    do {
-        tn_array_release(out);
-        TN_TRY(tn_cx_check(cx));
-        tn_cx_forget(cx);
-        TN_TRY(tn_stream_status(cx, rows, rows->get_next(rows, out)));
-    } while (out->release != NULL && out->length == 0);
-done:
-    return rc;
-}
-
 int tn_write_next(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, struct ArrowArray *out)
 {
     struct ArrowArray batch = {0};
@@ -39,7 +24,7 @@ int tn_write_next(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, struc
     if (w->first.release != NULL)
         tn_array_move(&w->first, &batch);
     else
-        TN_TRY(next_batch(cx, rows, &batch));
+        TN_TRY(tn_stream_next(cx, rows, &batch));
     if (batch.release == NULL)
         goto done;
     if (w->foreign_rows)
@@ -176,7 +161,7 @@ static int look(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, struct 
     TN_TRY(tn_stream_status(cx, rows, rows->get_schema(rows, schema)));
     if (schema->format == NULL || strcmp(schema->format, "+s") != 0)
         TN_FAIL(TARN_E_INVALID, "the stream of rows has no columns: its schema is no struct");
-    TN_TRY(next_batch(cx, rows, &w->first));
+    TN_TRY(tn_stream_next(cx, rows, &w->first));
 done:
     return rc;
 }
