@@ -39,21 +39,6 @@ static int no_fit(tarn_cx *cx, const step *s, int64_t i)
     return rc;
 }
 
-static int make_buffer(tarn_cx *cx, struct ArrowArray *array, size_t i, size_t bytes, void *out)
-{
-    tn_block block = {0};
-    int rc = tn_block_reserve(cx, &block, bytes + 1);
-
-    if (rc != TARN_OK)
-        return rc;
-    memset(block.data, 0, bytes);
-    block.len = bytes;
-    rc = tn_array_take_block(cx, array, i, &block);
-    if (rc == TARN_OK)
-        memcpy(out, &array->buffers[i], sizeof(void *));
-    return rc;
-}
-
 /* An array of the rows of `array`, its validity copied, offset 0. */
 static int start(tarn_cx *cx, const struct ArrowArray *array, size_t buffers, size_t children,
                  struct ArrowArray *out)
@@ -65,7 +50,7 @@ static int start(tarn_cx *cx, const struct ArrowArray *array, size_t buffers, si
     if (array->null_count == 0 || array->buffers[0] == NULL)
         return TARN_OK;
     out->null_count = array->null_count;
-    TN_TRY(make_buffer(cx, out, 0, ((size_t)array->length + 7) / 8, &bits));
+    TN_TRY(tn_array_make_buffer(cx, out, 0, ((size_t)array->length + 7) / 8, &bits));
     tn_bits_copy(bits, 0, array->buffers[0], array->offset, array->length);
 done:
     return rc;
@@ -80,7 +65,7 @@ static int divide(tarn_cx *cx, const step *s, const struct ArrowArray *array, in
     int rc = TARN_OK;
 
     TN_TRY(start(cx, array, 2, 0, out));
-    TN_TRY(make_buffer(cx, out, 1, width * (size_t)array->length, &to));
+    TN_TRY(tn_array_make_buffer(cx, out, 1, width * (size_t)array->length, &to));
     for (int64_t i = 0; i < array->length; i++) {
         int64_t value;
 
@@ -114,7 +99,7 @@ static int narrow_offsets(tarn_cx *cx, const step *s, const struct ArrowArray *a
     int32_t *to;
     int rc = TARN_OK;
 
-    TN_TRY(make_buffer(cx, out, 1, 4 * ((size_t)array->length + 1), &to));
+    TN_TRY(tn_array_make_buffer(cx, out, 1, 4 * ((size_t)array->length + 1), &to));
     if (array->length != 0 && from[array->length] - base > INT32_MAX)
         TN_TRY(too_long(cx, s));
     for (int64_t i = 0; array->length != 0 && i <= array->length; i++)
@@ -133,7 +118,7 @@ static int narrow_bytes(tarn_cx *cx, const step *s, const struct ArrowArray *arr
 
     TN_TRY(start(cx, array, 3, 0, out));
     TN_TRY(narrow_offsets(cx, s, array, out));
-    TN_TRY(make_buffer(cx, out, 2, (size_t)bytes, &to));
+    TN_TRY(tn_array_make_buffer(cx, out, 2, (size_t)bytes, &to));
     if (bytes != 0)
         memcpy(to, (const char *)array->buffers[2] + from[0], (size_t)bytes);
 done:
@@ -153,7 +138,7 @@ static int make_list(tarn_cx *cx, const step *s, struct ArrowArray *array, struc
     if (s->from_type.kind == TN_TYPE_LARGE_LIST) {
         TN_TRY(narrow_offsets(cx, s, array, out));
     } else {
-        TN_TRY(make_buffer(cx, out, 1, 4 * ((size_t)array->length + 1), &to));
+        TN_TRY(tn_array_make_buffer(cx, out, 1, 4 * ((size_t)array->length + 1), &to));
         if ((int64_t)s->from_type.width * array->length > INT32_MAX)
             TN_TRY(too_long(cx, s));
         for (int64_t i = 0; i <= array->length; i++)
@@ -183,7 +168,7 @@ static int cast_struct(tarn_cx *cx, const step *s, struct ArrowArray *array, str
     out->offset = array->offset;
     if (array->null_count != 0 && array->n_buffers > 0 && array->buffers[0] != NULL) {
         out->null_count = array->null_count;
-        TN_TRY(make_buffer(cx, out, 0, ((size_t)whole + 7) / 8, &bits));
+        TN_TRY(tn_array_make_buffer(cx, out, 0, ((size_t)whole + 7) / 8, &bits));
         memcpy(bits, array->buffers[0], ((size_t)whole + 7) / 8);
     }
     for (int64_t i = 0; i < s->to->n_children; i++) {
@@ -208,7 +193,7 @@ static int print_integers(tarn_cx *cx, const step *s, const struct ArrowArray *a
     int rc = TARN_OK;
 
     TN_TRY(start(cx, array, 3, 0, out));
-    TN_TRY(make_buffer(cx, out, 1, 4 * ((size_t)array->length + 1), &offsets));
+    TN_TRY(tn_array_make_buffer(cx, out, 1, 4 * ((size_t)array->length + 1), &offsets));
     for (int64_t i = 0; i < array->length; i++) {
         if (!tn_rows_is_null(array, array->offset + i)) {
             TN_TRY(tn_block_reserve(cx, &text, 24));
@@ -236,7 +221,7 @@ static int free_width(tarn_cx *cx, const step *s, const struct ArrowArray *array
     int rc = TARN_OK;
 
     TN_TRY(start(cx, array, 3, 0, out));
-    TN_TRY(make_buffer(cx, out, 1, 4 * ((size_t)array->length + 1), &offsets));
+    TN_TRY(tn_array_make_buffer(cx, out, 1, 4 * ((size_t)array->length + 1), &offsets));
     for (int64_t i = 0; i < array->length; i++) {
         if (!tn_rows_is_null(array, array->offset + i) && width != 0) {
             tn_str value = tn_rows_bytes(&s->from_type, array, array->offset + i);

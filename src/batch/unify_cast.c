@@ -11,21 +11,6 @@ typedef struct pair {
     tn_type from_type, to_type;
 } pair;
 
-static int make_buffer(tarn_cx *cx, struct ArrowArray *array, size_t i, size_t bytes, void *out)
-{
-    tn_block block = {0};
-    int rc = tn_block_reserve(cx, &block, bytes + 1);
-
-    if (rc != TARN_OK)
-        return rc;
-    memset(block.data, 0, bytes);
-    block.len = bytes;
-    rc = tn_array_take_block(cx, array, i, &block);
-    if (rc == TARN_OK)
-        memcpy(out, &array->buffers[i], sizeof(void *));
-    return rc;
-}
-
 /* An array of the rows of `array`, its validity copied, offset 0. */
 static int start(tarn_cx *cx, const struct ArrowArray *array, size_t buffers,
                  struct ArrowArray *out)
@@ -39,7 +24,7 @@ static int start(tarn_cx *cx, const struct ArrowArray *array, size_t buffers,
         out->null_count = 0;
         return TARN_OK;
     }
-    TN_TRY(make_buffer(cx, out, 0, ((size_t)array->length + 7) / 8, &bits));
+    TN_TRY(tn_array_make_buffer(cx, out, 0, ((size_t)array->length + 7) / 8, &bits));
     tn_bits_copy(bits, 0, array->buffers[0], array->offset, array->length);
 done:
     return rc;
@@ -54,7 +39,7 @@ static int cast_int(tarn_cx *cx, const pair *p, const struct ArrowArray *array,
     int rc = TARN_OK;
 
     TN_TRY(start(cx, array, 2, out));
-    TN_TRY(make_buffer(cx, out, 1, width * (size_t)array->length, &to));
+    TN_TRY(tn_array_make_buffer(cx, out, 1, width * (size_t)array->length, &to));
     for (int64_t i = 0; i < array->length; i++) {
         int64_t value = tn_rows_integer(p->from_type.kind, array, array->offset + i);
 
@@ -97,7 +82,7 @@ static int cast_float(tarn_cx *cx, const pair *p, const struct ArrowArray *array
     int rc = TARN_OK;
 
     TN_TRY(start(cx, array, 2, out));
-    TN_TRY(make_buffer(cx, out, 1, p->to_type.width * (size_t)array->length, &to));
+    TN_TRY(tn_array_make_buffer(cx, out, 1, p->to_type.width * (size_t)array->length, &to));
     for (int64_t i = 0; i < array->length; i++) {
         double value;
 
@@ -139,7 +124,7 @@ static int cast_decimal(tarn_cx *cx, const pair *p, const struct ArrowArray *arr
     int rc = TARN_OK;
 
     TN_TRY(start(cx, array, 2, out));
-    TN_TRY(make_buffer(cx, out, 1, width * (size_t)array->length, &to));
+    TN_TRY(tn_array_make_buffer(cx, out, 1, width * (size_t)array->length, &to));
     for (int64_t i = 0; i < array->length; i++, to += width) {
         const uint8_t *value =
             (const uint8_t *)array->buffers[1] + (size_t)(array->offset + i) * from;
@@ -170,7 +155,7 @@ static int cast_unit(tarn_cx *cx, const pair *p, const struct ArrowArray *array,
     for (int32_t d = p->from_type.unit_digits; d < p->to_type.unit_digits; d++)
         factor *= 10;
     TN_TRY(start(cx, array, 2, out));
-    TN_TRY(make_buffer(cx, out, 1, width * (size_t)array->length, &to));
+    TN_TRY(tn_array_make_buffer(cx, out, 1, width * (size_t)array->length, &to));
     for (int64_t i = 0; i < array->length; i++) {
         int64_t value;
 
@@ -203,10 +188,10 @@ static int cast_large(tarn_cx *cx, const pair *p, struct ArrowArray *array, stru
     }
     out->null_count = array->null_count;
     if (array->null_count != 0 && array->buffers[0] != NULL) {
-        TN_TRY(make_buffer(cx, out, 0, ((size_t)array->length + 7) / 8, &to));
+        TN_TRY(tn_array_make_buffer(cx, out, 0, ((size_t)array->length + 7) / 8, &to));
         tn_bits_copy((uint8_t *)to, 0, array->buffers[0], array->offset, array->length);
     }
-    TN_TRY(make_buffer(cx, out, 1, 8 * ((size_t)array->length + 1), &to));
+    TN_TRY(tn_array_make_buffer(cx, out, 1, 8 * ((size_t)array->length + 1), &to));
     for (int64_t i = 0; i <= array->length; i++)
         to[i] = from[array->offset + i];
     if (list) {
@@ -215,7 +200,7 @@ static int cast_large(tarn_cx *cx, const pair *p, struct ArrowArray *array, stru
         size_t bytes = (size_t)to[array->length];
         void *text;
 
-        TN_TRY(make_buffer(cx, out, 2, bytes, &text));
+        TN_TRY(tn_array_make_buffer(cx, out, 2, bytes, &text));
         if (bytes != 0)
             memcpy(text, array->buffers[2], bytes);
     }
@@ -260,7 +245,7 @@ static int cast_struct(tarn_cx *cx, const pair *p, struct ArrowArray *array, str
     out->offset = array->offset;
     out->null_count = array->null_count;
     if (array->null_count != 0 && array->n_buffers > 0 && array->buffers[0] != NULL) {
-        TN_TRY(make_buffer(cx, out, 0, ((size_t)whole + 7) / 8, &bits));
+        TN_TRY(tn_array_make_buffer(cx, out, 0, ((size_t)whole + 7) / 8, &bits));
         memcpy(bits, array->buffers[0], ((size_t)whole + 7) / 8);
     }
     for (int64_t i = 0; i < p->to->n_children; i++) {
