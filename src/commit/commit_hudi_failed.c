@@ -31,12 +31,6 @@ typedef struct failed {
     size_t undo_count, undo_cap;
 } failed;
 
-static bool writes_data(const tn_instant *instant)
-{
-    return instant->action == TN_ACTION_COMMIT || instant->action == TN_ACTION_DELTA ||
-           instant->action == TN_ACTION_REPLACE;
-}
-
 static tn_str word_of(const tn_instant *instant)
 {
     return instant->action == TN_ACTION_REPLACE ? TN_STR("replacecommit")
@@ -165,7 +159,7 @@ static const tn_instant *find_data(const tn_timeline *timeline, tn_str time)
 static bool committed_after(const tn_timeline *timeline, tn_str time)
 {
     for (size_t i = 0; i < timeline->count; i++)
-        if (writes_data(&timeline->instants[i]) &&
+        if (tn_instant_writes_data(&timeline->instants[i]) &&
             timeline->instants[i].state == TN_STATE_COMPLETED &&
             tn_str_compare(timeline->instants[i].time, time) > 0)
             return true;
@@ -246,7 +240,7 @@ static int find_failed(tarn_cx *cx, failed *f)
         bool service, alive;
         tn_hudi_undo undo;
 
-        if (!writes_data(instant) || instant->state == TN_STATE_COMPLETED ||
+        if (!tn_instant_writes_data(instant) || instant->state == TN_STATE_COMPLETED ||
             find_pending(f, instant->time) != NULL)
             continue;
         TN_TRY(tn_hudi_failed_service(cx, f->commit, instant, &service));

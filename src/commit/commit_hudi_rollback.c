@@ -9,12 +9,6 @@
 
 #include "task/data_name.h"
 
-static bool writes_data(const tn_instant *instant)
-{
-    return instant->action == TN_ACTION_COMMIT || instant->action == TN_ACTION_DELTA ||
-           instant->action == TN_ACTION_REPLACE;
-}
-
 static int find(tarn_cx *cx, const tn_hudi_commit *commit, tn_str time, const tn_instant **out)
 {
     const tn_timeline *timeline = &commit->timeline;
@@ -27,7 +21,7 @@ static int find(tarn_cx *cx, const tn_hudi_commit *commit, tn_str time, const tn
 
         if (!tn_str_equal(instant->time, time))
             continue;
-        if (writes_data(instant))
+        if (tn_instant_writes_data(instant))
             *out = instant;
         else
             other = instant;
@@ -61,7 +55,7 @@ static int check_latest(tarn_cx *cx, tn_hudi_commit *commit, const tn_instant *t
             TN_FAIL(TARN_E_INVALID,
                     "%.*s: a savepoint holds instant %.*s; delete the savepoint first",
                     TN_STR_ARG(commit->root), TN_STR_ARG(target->time));
-        if (!writes_data(other) || tn_str_compare(other->time, target->time) <= 0)
+        if (!tn_instant_writes_data(other) || tn_str_compare(other->time, target->time) <= 0)
             continue;
         if (other->state != TN_STATE_COMPLETED) {
             TN_TRY(tn_hudi_failed_service(cx, commit, other, &service));

@@ -38,6 +38,12 @@ typedef struct tn_instant {
 
 /* False for what is no instant's file. Parts point into `name`. */
 bool tn_instant_parse(tn_str name, int32_t layout, tn_instant *out);
+/* Whether its action brings data files, or takes them away from readers. */
+static inline bool tn_instant_writes_data(const tn_instant *instant)
+{
+    return instant->action == TN_ACTION_COMMIT || instant->action == TN_ACTION_DELTA ||
+           instant->action == TN_ACTION_REPLACE;
+}
 /* The file name of a state, in the arena; `word` is the action in its requested form ("commit",
  * "replacecommit", "rollback", …). */
 int tn_instant_print(tarn_cx *cx, tn_arena *arena, int32_t layout, tn_str time, tn_str word,
