@@ -106,7 +106,7 @@ static const tn_slice *slice_of(const tn_slices *slices, uint32_t partition, tn_
 static bool has_log(const tn_slice *slice, tn_str name)
 {
     for (size_t i = 0; i < slice->log_count; i++)
-        if (tn_str_equal(slice->logs[i], name))
+        if (tn_str_equal(slice->logs[i].name, name))
             return true;
     return false;
 }

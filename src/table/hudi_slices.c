@@ -140,9 +140,22 @@ static const data_file *latest_base(load *l, const data_file *files, size_t coun
     return latest;
 }
 
+/* The path in the store of a file of a partition. */
+static int path_of(tarn_cx *cx, const load *l, tn_str partition, tn_str name, tn_str *out)
+{
+    tn_str below = l->root;
+    int rc = TARN_OK;
+
+    if (partition.len != 0)
+        TN_TRY(tn_path_join(cx, l->arena, l->root, partition, &below));
+    TN_TRY(tn_path_join(cx, l->arena, below, name, out));
+done:
+    return rc;
+}
+
 static int keep_base(tarn_cx *cx, load *l, const data_file *file, tn_base_file *out)
 {
-    tn_str partition = out->partition_path, below;
+    tn_str partition = out->partition_path;
     tn_data_name parts;
     int rc = TARN_OK;
 
@@ -157,10 +170,7 @@ static int keep_base(tarn_cx *cx, load *l, const data_file *file, tn_base_file *
     out->file_id = parts.file_id;
     out->instant = parts.instant;
     out->token = parts.token;
-    below = l->root;
-    if (partition.len != 0)
-        TN_TRY(tn_path_join(cx, l->arena, l->root, partition, &below));
-    TN_TRY(tn_path_join(cx, l->arena, below, out->name, &out->path));
+    TN_TRY(path_of(cx, l, partition, out->name, &out->path));
     out->size_bytes = file->stat->size_bytes;
     out->mtime_ns = file->stat->mtime_ns;
     out->inode = file->stat->inode;
@@ -172,6 +182,8 @@ done:
 static int keep_logs(tarn_cx *cx, load *l, const data_file *files, size_t count, tn_str from,
                      tn_slice *out)
 {
+    tn_slice_log *log;
+    tn_data_name parts;
     int rc = TARN_OK;
 
     out->logs = tn_arena_array(cx, l->arena, count, sizeof *out->logs);
@@ -184,8 +196,13 @@ static int keep_logs(tarn_cx *cx, load *l, const data_file *files, size_t count,
             l->slices.older++;
             continue;
         }
-        out->logs[out->log_count] = files[i].name;
-        TN_TRY(tn_arena_keep(cx, l->arena, &out->logs[out->log_count]));
+        log = &out->logs[out->log_count];
+        log->name = files[i].name;
+        TN_TRY(tn_arena_keep(cx, l->arena, &log->name));
+        TN_TRY(path_of(cx, l, out->base.partition_path, log->name, &log->path));
+        (void)tn_data_name_parse(log->name, &parts);
+        log->instant = parts.instant;
+        log->size_bytes = files[i].stat->size_bytes;
         out->log_count++;
     }
 done:
@@ -343,7 +360,7 @@ done:
 static bool has_log(const tn_slice *slice, tn_str name)
 {
     for (size_t i = 0; i < slice->log_count; i++)
-        if (tn_str_equal(slice->logs[i], name))
+        if (tn_str_equal(slice->logs[i].name, name))
             return true;
     return false;
 }

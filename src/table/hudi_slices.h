@@ -4,10 +4,11 @@
 #define TN_TABLE_HUDI_SLICES_H
 
 #include "table/timeline.h"
+#include "task/slice.h"
 
 typedef struct tn_slice {
-    tn_base_file base; /* name empty: a group of logs alone */
-    tn_str *logs;      /* names; of merge-on-read tables */
+    tn_base_file base;  /* name empty: a group of logs alone */
+    tn_slice_log *logs; /* of merge-on-read tables, in Hudi's order */
     size_t log_count;
     bool pending; /* its group is in a pending compaction or clustering */
 } tn_slice;

@@ -5,6 +5,7 @@
 #define TN_TASK_SCAN_H
 
 #include "batch/filter.h"
+#include "task/slice.h"
 #include "task/task.h"
 
 /* A column of the result: a column of `needed`, or a field of it, found by child indices. */
@@ -30,8 +31,10 @@ typedef struct tn_scan_task {
     /* Only rows of these record keys are asked for (the filter says so, too): a file is not read
      * when the key range and the key filter that Hudi puts into footers rule out all of them. */
     const tn_str *record_keys;
-    size_t record_key_count; /* 0: of any */
-    int64_t batch_rows;      /* 0: the scan's default */
+    size_t record_key_count;     /* 0: of any */
+    int64_t batch_rows;          /* 0: the scan's default */
+    const tn_slice_parts *slice; /* of a merge-on-read table: logs to merge; NULL: the file alone.
+                                    `path` empty: logs alone */
 } tn_scan_task;
 
 /* What reading took; sums over files. */

@@ -222,7 +222,7 @@ static void test_hudi_slices__logs_join_the_slice_of_their_time(void **state)
     put(&l, "p/.a_20240101000000005.log.1_0-1-2", "x");
     expect_slices(&l, "", bases, 1);
     assert_int_equal(l.slices.slices[0].log_count, 1);
-    assert_true(tn_str_is(l.slices.slices[0].logs[0], ".a_20240101000000002.log.1_0-1-2"));
+    assert_true(tn_str_is(l.slices.slices[0].logs[0].name, ".a_20240101000000002.log.1_0-1-2"));
     assert_int_equal(l.slices.invisible, 1);
     lake_close(&l);
 }

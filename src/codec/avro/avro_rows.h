@@ -1,0 +1,27 @@
+/* Avro records straight into Arrow columns, by the writer's schema and the columns wanted. No tree
+ * in between: the schemas are compiled once into steps that read, or skip, one field each.
+ * (Avro specification, "Schema Resolution", as far as Hudi uses it.) */
+#ifndef TN_CODEC_AVRO_ROWS_H
+#define TN_CODEC_AVRO_ROWS_H
+
+#include "codec/avro/avro_schema.h"
+#include "tarn/batch.h"
+
+typedef struct tn_avro_rows tn_avro_rows;
+
+/* `columns`: a struct schema; its fields are found in `writer` by name, at every depth, and
+ * widened: int -> long -> float -> double, any number, date and time -> utf8 where Hudi's schema
+ * evolution allows it (batch/widen.h), string <-> bytes, decimals by scale. Fields that the writer
+ * lacks become null; where the column is not nullable, the zero value. UNSUPPORTED naming the field
+ * and both types for all else. Both are borrowed until close. `where` for messages, copied. */
+int tn_avro_rows_open(tarn_cx *cx, const tn_avro_type *writer, const struct ArrowSchema *columns,
+                      tn_str where, tn_avro_rows **out);
+void tn_avro_rows_close(tn_avro_rows *rows);
+/* One record, all of whose bytes must be used. CORRUPT naming the field and the byte. */
+int tn_avro_rows_add(tarn_cx *cx, tn_avro_rows *rows, tn_str datum);
+int64_t tn_avro_rows_count(const tn_avro_rows *rows);
+uint64_t tn_avro_rows_bytes(const tn_avro_rows *rows); /* in memory, about */
+/* Hands out what was added as a struct array of `columns`, and begins anew. */
+int tn_avro_rows_take(tarn_cx *cx, tn_avro_rows *rows, struct ArrowArray *out);
+
+#endif
