@@ -48,12 +48,25 @@ typedef struct tarn_read_options {
     void (*warn)(void *arg, const char *text);
     void *arg;
     tarn_read_counts *counts; /* filled while reading; NULL: not wanted */
-    /* Of Hudi tables. */
-    const char *as_of; /* an instant, or a time ("2024-05-12 10:00:00"); NULL: now */
+    /* Of Hudi tables. Times are instants ("20240512100000000") or times of the table's zone
+     * ("2024-05-12", "2024-05-12 10:00:00", "2024-05-12T10:00:00.250Z"). */
+    const char *as_of; /* the rows as they were then; NULL: now */
     const char *key;   /* only the row of this record key; NULL: all */
     bool meta;         /* the meta columns (_hoodie_commit_time, …), too, in front */
-    /* NULL or "snapshot"; "read_optimized": of a merge-on-read table what is compacted. */
+    /* "snapshot"; "read_optimized": of a merge-on-read table what is compacted; "incremental": rows
+     * that commits after `since` and up to `until` wrote, as those left them; "cdc": what those
+     * commits changed, as rows (op, ts_ms, before, after). NULL: incremental when a bound is given,
+     * else snapshot. */
     const char *mode;
+    /* Completion times of commits in tables of version 8 and later, requested times before.
+     * `since` itself is not in the range, `until` is. NULL: from the first commit, up to now. */
+    const char *since, *until;
+    /* Rows are merged by commit time where the table's merger is a program that is not known. */
+    bool ignore_merger;
+    /* "completion" or NULL: which logs of a table of version 6 join which base file follows from
+     * when their instants' files were modified, as for Hudi 1.x; "instant": from their names, as
+     * for 0.x. */
+    const char *v6_slices;
 } tarn_read_options;
 
 /* Opens the rows. *out is the caller's to release, before cx is closed; what `options` points to

@@ -6,17 +6,19 @@
 #include "tarn/read.h"
 
 struct values {
-    const char *columns, *where, *output, *partition_types, *codec, *as_of, *key;
+    const char *columns, *where, *output, *partition_types, *codec, *as_of, *since, *until, *key;
     uint64_t limit;
-    int format, mode;
-    bool no_crc, skip_damaged, int96_micros, meta;
+    int format, mode, v6_slices;
+    bool no_crc, skip_damaged, int96_micros, meta, ignore_merger;
 };
 
 static const char *const formats[] = {"ndjson", "csv", "parquet", NULL};
 
-static const char *const modes[] = {"snapshot", "read_optimized", NULL};
+static const char *const modes[] = {"snapshot", "read_optimized", "incremental", "cdc", NULL};
 
-static const struct values defaults = {.format = -1, .mode = -1};
+static const char *const v6_slices[] = {"completion", "instant", NULL};
+
+static const struct values defaults = {.format = -1, .mode = -1, .v6_slices = -1};
 
 static const struct cmd_option options[] = {
     CMD_TEXT(struct values, columns, "columns", 'c', "A,B,…",
@@ -33,10 +35,20 @@ static const struct cmd_option options[] = {
              "types of partition columns: int, double, date, timestamp, bool, string"),
     CMD_TEXT(struct values, as_of, "as-of", 0, "INSTANT",
              "of a Hudi table: the rows as they were then; also \"2024-05-12 10:00:00\""),
+    CMD_TEXT(struct values, since, "since", 0, "INSTANT",
+             "of a Hudi table: only rows of commits after that; also a time, or 000: of all"),
+    CMD_TEXT(struct values, until, "until", 0, "INSTANT",
+             "of a Hudi table: only rows of commits up to that; also a time"),
     CMD_TEXT(struct values, key, "key", 0, "KEY", "of a Hudi table: the row of that record key"),
     CMD_FLAG(struct values, meta, "meta", 0, "of a Hudi table: its meta columns, too, in front"),
     CMD_CHOICE(struct values, mode, "mode", 0, "MODE", modes,
-               "of a Hudi table: snapshot, or read_optimized: what is compacted (snapshot)"),
+               "of a Hudi table: snapshot, read_optimized, incremental or cdc (snapshot, or "
+               "incremental with --since or --until)"),
+    CMD_FLAG(struct values, ignore_merger, "ignore-merger", 0,
+             "of a Hudi table that merges rows by a program of its own: merge by commit time"),
+    CMD_CHOICE(struct values, v6_slices, "v6-slices", 0, "HOW", v6_slices,
+               "of a Hudi table of version 6: logs join base files as for Hudi 1.x (completion) "
+               "or as for 0.x (instant) (completion)"),
     CMD_FLAG(struct values, skip_damaged, "skip-damaged", 0,
              "leave out files that cannot be read, with a warning"),
     CMD_FLAG(struct values, int96_micros, "int96-us", 0,
@@ -114,6 +126,11 @@ static int run(struct cmd_call *call)
                               .key = values->key,
                               .meta = values->meta,
                               .mode = values->mode < 0 ? NULL : modes[values->mode],
+                              .since = values->since,
+                              .until = values->until,
+                              .ignore_merger = values->ignore_merger,
+                              .v6_slices =
+                                  values->v6_slices < 0 ? NULL : v6_slices[values->v6_slices],
                               .warn = warn,
                               .arg = call->out};
     struct ArrowArrayStream rows = {0};

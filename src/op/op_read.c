@@ -401,11 +401,15 @@ done:
 static int check_plain(tarn_cx *cx, const opening *o)
 {
     const tarn_read_options *options = o->options;
-    const char *given = options->as_of != NULL  ? "--as-of"
-                        : options->key != NULL  ? "--key"
-                        : options->mode != NULL ? "--mode"
-                        : options->meta         ? "--meta"
-                                                : NULL;
+    const char *given = options->as_of != NULL       ? "--as-of"
+                        : options->since != NULL     ? "--since"
+                        : options->until != NULL     ? "--until"
+                        : options->key != NULL       ? "--key"
+                        : options->mode != NULL      ? "--mode"
+                        : options->v6_slices != NULL ? "--v6-slices"
+                        : options->ignore_merger     ? "--ignore-merger"
+                        : options->meta              ? "--meta"
+                                                     : NULL;
 
     if (given == NULL)
         return TARN_OK;

@@ -74,11 +74,15 @@ done:
 
 static int check_mode(tarn_cx *cx, const tarn_read_options *options, bool *optimized)
 {
+    if (options->since != NULL || options->until != NULL)
+        return tn_fail(cx, TARN_E_UNSUPPORTED,
+                       "--since, --until: incremental reads are not there yet; leave them out");
     *optimized = options->mode != NULL && strcmp(options->mode, "read_optimized") == 0;
     if (options->mode == NULL || *optimized || strcmp(options->mode, "snapshot") == 0)
         return TARN_OK;
     return tn_fail(cx, TARN_E_UNSUPPORTED,
-                   "mode \"%s\": Hudi tables are read as snapshot or read_optimized",
+                   "mode \"%s\": incremental reads are not there yet; Hudi tables are read as "
+                   "snapshot or read_optimized",
                    options->mode);
 }
 
