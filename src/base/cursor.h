@@ -86,6 +86,16 @@ static inline uint64_t tn_cursor_u64le(tn_cursor *c)
     return value;
 }
 
+static inline uint32_t tn_cursor_u32be(tn_cursor *c)
+{
+    return __builtin_bswap32(tn_cursor_u32le(c));
+}
+
+static inline uint64_t tn_cursor_u64be(tn_cursor *c)
+{
+    return __builtin_bswap64(tn_cursor_u64le(c));
+}
+
 /* Unsigned LEB128 of at most 64 bits; more poisons the cursor. */
 uint64_t tn_cursor_varint(tn_cursor *c);
 

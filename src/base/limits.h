@@ -55,6 +55,15 @@
 #define TN_AVRO_HEADER_KEYS_MAX          1000
 #define TN_AVRO_UNPACKED_BYTES_MAX       (256u << 20) /* of a file */
 
+#define TN_LOG_BLOCKS_MAX                1000000 /* of one log file */
+#define TN_LOG_TORN_MAX                  10000   /* of them */
+#define TN_LOG_HEADER_KEYS_MAX           64
+#define TN_LOG_HEADER_VALUE_BYTES_MAX    (64u << 20)
+#define TN_LOG_HEADERS_BYTES_MAX         (256u << 20) /* of all blocks of a file */
+#define TN_LOG_CONTENT_MAX               0x7fffffffu  /* of one block: Java counts in an int */
+#define TN_LOG_DELETES_MAX               (16u << 20)  /* of one block */
+#define TN_LOG_ORDER_ITEMS_MAX           1000         /* ordering fields of a table */
+
 #define TN_PROPERTIES_MAX                100000
 #define TN_PROPERTIES_BYTES_MAX          (64u << 20)
 

@@ -50,8 +50,9 @@ int tn_log_content(tarn_cx *cx, const tn_log *log, const tn_log_block *block, tn
 typedef struct tn_log_records {
     tn_str bytes; /* what is left */
     uint32_t count, done;
+    tn_str where;
 } tn_log_records;
-/* `where` for messages ("path at byte n"). */
+/* `where` for messages ("path at byte n"), borrowed like the content. */
 int tn_log_records_open(tarn_cx *cx, tn_str content, tn_str where, tn_log_records *out);
 /* The next record; *more false at the end. CORRUPT where lengths do not add up. */
 int tn_log_records_next(tarn_cx *cx, tn_log_records *records, bool *more, tn_str *datum);
@@ -93,8 +94,8 @@ typedef struct tn_log_deletes {
  * serialization), with the way out. In the arena. */
 int tn_log_deletes_parse(tarn_cx *cx, tn_str content, tn_str where, tn_arena *arena,
                          tn_log_deletes *out);
-/* Row positions of a header (LogReaderUtils): ascending. CORRUPT naming `where`; LIMIT when more
- * than `max`. In the arena. */
+/* Row positions of a header (LogReaderUtils): ascending, none twice. CORRUPT naming `where`; LIMIT
+ * when more than `max`. In the arena. */
 int tn_log_positions_parse(tarn_cx *cx, tn_str text, tn_str where, uint64_t max, tn_arena *arena,
                            int64_t **positions, size_t *count);
 
