@@ -1,81 +1,33 @@
-/* File groups and their latest slices (AbstractTableFileSystemView, HoodieFileGroup).
+/* File groups and their latest slices (AbstractTableFileSystemView).
  *
  * I1: a base file is visible when its instant is (tn_timeline_shows) and not later than `as_of`.
- * I2: a log belongs to the slice with the greatest instant not greater than the log's: in layout 1
- *     the instant of its name, which is a slice's; in layout 2 the completion time of the delta
- *     commit that wrote it, which must be completed.
- * I3: the slice of a pending compaction has no base file yet: its logs are read with the slice
- *     before.
- * I4: replaced groups are left out whole.
- * I5: a file that the newest commit of a group names is there, or the load fails: rows do not
- *     vanish silently. */
+ * I2: which logs belong to a slice is slices_group.c's to say; in layout 2 a log counts when the
+ *     delta commit that wrote it is completed.
+ * I3: replaced groups are left out whole.
+ * I4: rows do not vanish silently: what the newest commits name is there (slices_check.c), and what
+ *     a service takes away while the table is looked at ends in a conflict. */
 #include "table/hudi_slices.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "table/slices_parts.h"
-#include "task/data_name.h"
-
-typedef struct data_file {
-    tn_data_name parts;
-    tn_str name;
-    const tn_stat *stat;
-    tn_str key; /* of a log: what places it among slices (I2) */
-} data_file;
 
 typedef struct load {
+    tn_store *store;
     tn_str root;
+    const tn_hudi_config *config;
     const tn_timeline *timeline;
-    tn_str as_of;
+    const tn_slices_options *options;
+    tn_slices_rule rule;
     tn_slices_facts facts;
+    tn_slices_tries tries;
     tn_arena *arena;
     tn_slices slices;
     size_t slice_cap;
-    data_file *files; /* of the partition at hand, those of a group together */
+    tn_slices_file *files; /* of the partition at hand, those of a group together */
     size_t file_cap;
 } load;
-
-static bool up_to(tn_str instant, tn_str as_of)
-{
-    return as_of.len == 0 || tn_str_compare(instant, as_of) <= 0;
-}
-
-/* By file id, base files before logs; base files by instant and token, logs as Hudi orders them. */
-static int by_group(const void *a, const void *b)
-{
-    const tn_data_name *x = &((const data_file *)a)->parts, *y = &((const data_file *)b)->parts;
-    int order = tn_str_compare(x->file_id, y->file_id);
-
-    if (order == 0)
-        order = (int)x->log - (int)y->log;
-    if (order == 0)
-        order = tn_str_compare(x->instant, y->instant);
-    if (order == 0)
-        order = (x->version > y->version) - (x->version < y->version);
-    return order != 0 ? order : tn_str_compare(x->token, y->token);
-}
-
-/* Where a log stands among the slices; false: its delta commit is not completed, or later than
- * asked for. An instant that is archived has no completion time on the active timeline: it was
- * completed before all slices that are made from then on, and its own time stands in. */
-static bool place_log(const load *l, data_file *file)
-{
-    const tn_instant *instant;
-
-    file->key = file->parts.instant;
-    if (l->timeline->layout == 1)
-        return up_to(file->key, l->as_of);
-    if (!up_to(file->key, l->as_of) || !tn_timeline_shows(l->timeline, file->key))
-        return false;
-    instant = tn_timeline_find(l->timeline, file->parts.instant, TN_ACTION_DELTA);
-    /* Test tables have instants like "001", whose completion times, taken from clocks, do not
-     * compare with them; Hudi looks at the lengths, too. */
-    if (instant != NULL && instant->state == TN_STATE_COMPLETED &&
-        instant->completion.len == file->key.len)
-        file->key = instant->completion;
-    return true;
-}
 
 static int refuse_name(tarn_cx *cx, tn_str partition, tn_str name)
 {
@@ -93,7 +45,10 @@ static int gather_files(tarn_cx *cx, load *l, const tn_slices_folder *folder, si
 
     for (size_t i = 0; i < folder->count; i++) {
         const tn_entry *entry = &folder->entries[i];
-        data_file file = {.name = entry->name, .stat = &entry->stat};
+        tn_slices_file file = {.name = entry->name,
+                               .size_bytes = entry->stat.size_bytes,
+                               .inode = entry->stat.inode,
+                               .mtime_ns = entry->stat.mtime_ns};
 
         if (entry->stat.kind != TN_ENTRY_FILE)
             continue;
@@ -101,7 +56,8 @@ static int gather_files(tarn_cx *cx, load *l, const tn_slices_folder *folder, si
             TN_TRY(refuse_name(cx, folder->path, entry->name));
         if (!tn_data_name_parse(entry->name, &file.parts) || file.parts.cdc)
             continue;
-        if (file.parts.log && !place_log(l, &file)) {
+        if (file.parts.log && l->timeline->layout == 2 &&
+            !tn_timeline_shows(l->timeline, file.parts.instant)) {
             l->slices.invisible++;
             continue;
         }
@@ -109,35 +65,10 @@ static int gather_files(tarn_cx *cx, load *l, const tn_slices_folder *folder, si
         l->files[n++] = file;
     }
     if (n != 0)
-        qsort(l->files, n, sizeof *l->files, by_group);
+        qsort(l->files, n, sizeof *l->files, tn_slices_file_order);
     *count = n;
 done:
     return rc;
-}
-
-/* The base file of the latest visible slice among `count` files of a group, sorted; NULL: there is
- * none. Of several of one instant (a task that was tried twice) the one that the commit names. */
-static const data_file *latest_base(load *l, const data_file *files, size_t count,
-                                    const tn_slices_group *group)
-{
-    const data_file *latest = NULL;
-
-    for (size_t i = 0; i < count && !files[i].parts.log; i++) {
-        const tn_data_name *parts = &files[i].parts;
-
-        if (!up_to(parts->instant, l->as_of) || !tn_timeline_shows(l->timeline, parts->instant)) {
-            l->slices.invisible++;
-            continue;
-        }
-        if (latest != NULL && tn_str_equal(latest->parts.instant, parts->instant) &&
-            group != NULL && tn_str_equal(latest->name, tn_path_name(group->base.path))) {
-            l->slices.invisible++;
-            continue;
-        }
-        l->slices.older += latest != NULL;
-        latest = &files[i];
-    }
-    return latest;
 }
 
 /* The path in the store of a file of a partition. */
@@ -153,7 +84,7 @@ done:
     return rc;
 }
 
-static int keep_base(tarn_cx *cx, load *l, const data_file *file, tn_base_file *out)
+static int keep_base(tarn_cx *cx, load *l, const tn_slices_file *file, tn_base_file *out)
 {
     tn_str partition = out->partition_path;
     tn_data_name parts;
@@ -171,16 +102,15 @@ static int keep_base(tarn_cx *cx, load *l, const data_file *file, tn_base_file *
     out->instant = parts.instant;
     out->token = parts.token;
     TN_TRY(path_of(cx, l, partition, out->name, &out->path));
-    out->size_bytes = file->stat->size_bytes;
-    out->mtime_ns = file->stat->mtime_ns;
-    out->inode = file->stat->inode;
+    out->size_bytes = file->size_bytes;
+    out->mtime_ns = file->mtime_ns;
+    out->inode = file->inode;
 done:
     return rc;
 }
 
-/* Logs of the latest slice: those placed at its instant or later. */
-static int keep_logs(tarn_cx *cx, load *l, const data_file *files, size_t count, tn_str from,
-                     tn_slice *out)
+static int keep_logs(tarn_cx *cx, load *l, const tn_slices_file *files, size_t count,
+                     const tn_slices_made *made, tn_slice *out)
 {
     tn_slice_log *log;
     tn_data_name parts;
@@ -190,51 +120,74 @@ static int keep_logs(tarn_cx *cx, load *l, const data_file *files, size_t count,
     if (out->logs == NULL)
         return TARN_E_NOMEM;
     for (size_t i = 0; i < count; i++) {
-        if (!files[i].parts.log)
+        if (!files[i].parts.log || !tn_slices_made_has(&l->rule, made, &files[i]))
             continue;
-        if (tn_str_compare(files[i].key, from) < 0) {
-            l->slices.older++;
-            continue;
-        }
         log = &out->logs[out->log_count];
         log->name = files[i].name;
         TN_TRY(tn_arena_keep(cx, l->arena, &log->name));
         TN_TRY(path_of(cx, l, out->base.partition_path, log->name, &log->path));
         (void)tn_data_name_parse(log->name, &parts);
         log->instant = parts.instant;
-        log->size_bytes = files[i].stat->size_bytes;
+        log->size_bytes = files[i].size_bytes;
         out->log_count++;
     }
 done:
     return rc;
 }
 
-/* Without a base file: the greatest key of a slice that its logs make, the slice of a pending
- * compaction apart (I3). In layout 2 a group without base files has one slice, at its first log. */
-static tn_str latest_log_slice(const load *l, const data_file *files, size_t count,
-                               const tn_slices_group *group)
+/* Counts what the slice does not take: visible and older, or not visible. */
+static void count_rest(load *l, const tn_slices_file *files, size_t count,
+                       const tn_slices_made *made)
 {
-    tn_str latest = {NULL, 0};
-
     for (size_t i = 0; i < count; i++) {
-        tn_str key = files[i].key;
+        const tn_slices_file *file = &files[i];
+        tn_str slice = file->parts.log ? file->slice : file->parts.instant;
 
-        if (!files[i].parts.log || (group != NULL && group->compaction.len != 0 &&
-                                    tn_str_compare(key, group->compaction) >= 0))
+        if (file == made->base || (file->parts.log && tn_slices_made_has(&l->rule, made, file)))
             continue;
-        if (latest.len == 0 || (l->timeline->layout == 1) == (tn_str_compare(key, latest) > 0))
-            latest = key;
+        if (made->any && tn_str_compare(slice, made->from) < 0 &&
+            (file->parts.log || tn_timeline_shows(l->timeline, slice)))
+            l->slices.older++;
+        else
+            l->slices.invisible++;
     }
-    return latest;
 }
 
-static int keep_group(tarn_cx *cx, load *l, const data_file *files, size_t count,
-                      uint32_t partition)
+static int note_moved(tarn_cx *cx, load *l, const tn_slices_made *made)
+{
+    int rc = TARN_OK;
+
+    if (made->moved == 0)
+        return TARN_OK;
+    if (l->slices.moved == 0) {
+        l->slices.moved_log = made->moved_log->name;
+        l->slices.moved_to = made->moved_log->slice;
+        TN_TRY(tn_arena_keep(cx, l->arena, &l->slices.moved_log));
+        TN_TRY(tn_arena_keep(cx, l->arena, &l->slices.moved_to));
+    }
+    l->slices.moved += made->moved;
+done:
+    return rc;
+}
+
+static int add_slice(tarn_cx *cx, load *l, const tn_slice *slice)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(tn_arena_grow(cx, l->arena, &l->slices.slices, l->slices.slice_count, &l->slice_cap,
+                         sizeof *l->slices.slices));
+    l->slices.slices[l->slices.slice_count++] = *slice;
+done:
+    return rc;
+}
+
+static int keep_group(tarn_cx *cx, load *l, tn_slices_file *files, size_t count, uint32_t partition)
 {
     tn_str path = l->slices.partitions[partition];
-    tn_slices_group *group = tn_slices_facts_find(&l->facts, path, files[0].parts.file_id);
+    const tn_slices_group *group = tn_slices_facts_find(&l->facts, path, files[0].parts.file_id);
     tn_slice slice = {.base = {.partition = partition, .partition_path = path, .rows = -1}};
-    const data_file *base;
+    tn_slices_made made;
+    size_t kept = count;
     int rc = TARN_OK;
 
     TN_TRY(tn_buf_check(cx, &l->facts.key));
@@ -242,22 +195,22 @@ static int keep_group(tarn_cx *cx, load *l, const data_file *files, size_t count
         l->slices.older += count;
         goto done;
     }
-    base = latest_base(l, files, count, group);
-    if (base != NULL)
-        TN_TRY(keep_base(cx, l, base, &slice.base));
-    TN_TRY(keep_logs(cx, l, files, count,
-                     base != NULL ? base->parts.instant : latest_log_slice(l, files, count, group),
-                     &slice));
-    if (base == NULL && slice.log_count == 0)
+    TN_TRY(tn_slices_tries_drop(cx, l->store, l->timeline, &l->tries, files, &kept));
+    l->slices.invisible += count - kept;
+    TN_TRY(tn_slices_group_make(cx, &l->rule, files, kept, group, &made));
+    count_rest(l, files, kept, &made);
+    TN_TRY(note_moved(cx, l, &made));
+    if (made.base != NULL)
+        TN_TRY(keep_base(cx, l, made.base, &slice.base));
+    TN_TRY(keep_logs(cx, l, files, kept, &made, &slice));
+    if (made.base == NULL && slice.log_count == 0)
         goto done;
-    if (base == NULL) {
+    if (made.base == NULL) {
         slice.base.file_id = files[0].parts.file_id;
         TN_TRY(tn_arena_keep(cx, l->arena, &slice.base.file_id));
     }
     slice.pending = group != NULL && group->pending;
-    TN_TRY(tn_arena_grow(cx, l->arena, &l->slices.slices, l->slices.slice_count, &l->slice_cap,
-                         sizeof *l->slices.slices));
-    l->slices.slices[l->slices.slice_count++] = slice;
+    TN_TRY(add_slice(cx, l, &slice));
 done:
     return rc;
 }
@@ -311,121 +264,6 @@ done:
     return rc;
 }
 
-/* ---- what must be there (I5) ---- */
-
-static int by_slice(const void *key, const void *item)
-{
-    const tn_slices_group *group = key;
-    const tn_base_file *base = &((const tn_slice *)item)->base;
-    int order = tn_str_compare(group->partition, base->partition_path);
-
-    return order != 0 ? order : tn_str_compare(group->file_id, base->file_id);
-}
-
-static bool asked_for(const tn_slices_options *options, tn_str partition)
-{
-    if (options->partitions == NULL)
-        return true;
-    for (size_t i = 0; i < options->partition_count; i++)
-        if (tn_str_equal(options->partitions[i], partition))
-            return true;
-    return false;
-}
-
-static int fail_missing(tarn_cx *cx, tn_store *store, const load *l, const tn_slices_named *named)
-{
-    tn_arena arena = {0};
-    tn_str path;
-    bool there;
-    int rc = TARN_OK;
-
-    TN_TRY(tn_path_join(cx, &arena, l->root, named->path, &path));
-    TN_TRY(tn_store_exists(cx, store, path, &there));
-    if (there)
-        TN_FAIL(TARN_E_CORRUPT,
-                "instant %.*s: its file %.*s is there, but its partition has no "
-                ".hoodie_partition_metadata, without which Hudi does not see it: put one there, "
-                "as in the other partitions",
-                TN_STR_ARG(named->time), TN_STR_ARG(named->path));
-    TN_FAIL(TARN_E_CORRUPT,
-            "instant %.*s: its file %.*s is gone: restore it from a copy, or roll the instant "
-            "back%s",
-            TN_STR_ARG(named->time), TN_STR_ARG(named->path),
-            l->as_of.len != 0 ? "; where a cleaner took it away, read as of a later instant" : "");
-done:
-    tn_arena_clear(&arena);
-    return rc;
-}
-
-static bool has_log(const tn_slice *slice, tn_str name)
-{
-    for (size_t i = 0; i < slice->log_count; i++)
-        if (tn_str_equal(slice->logs[i].name, name))
-            return true;
-    return false;
-}
-
-/* The first log of a group that its latest slice must have and has not; NULL: none. */
-static const tn_slices_named *missing_log(const load *l, const tn_slices_group *group,
-                                          const tn_slice *slice)
-{
-    tn_str base = slice != NULL ? slice->base.instant : (tn_str){NULL, 0};
-
-    for (const tn_slices_named *log = group->logs; log != NULL; log = log->next) {
-        tn_str name = tn_path_name(log->path), key = log->completion;
-        tn_data_name parts;
-
-        if (!tn_data_name_parse(name, &parts))
-            continue;
-        if (l->timeline->layout == 1 || key.len != parts.instant.len)
-            key = parts.instant;
-        if (base.len != 0 && tn_str_compare(key, base) < 0)
-            continue;
-        if (slice == NULL || !has_log(slice, name))
-            return log;
-    }
-    return NULL;
-}
-
-static int check_group(tarn_cx *cx, tn_store *store, const load *l, const tn_slices_group *group)
-{
-    const tn_slice *slice = NULL;
-    const tn_slices_named *log;
-    tn_data_name parts;
-
-    if (l->slices.slice_count != 0)
-        slice = bsearch(group, l->slices.slices, l->slices.slice_count, sizeof *slice, by_slice);
-    if (group->base.path.len != 0) {
-        tn_str name = tn_path_name(group->base.path);
-
-        if (tn_data_name_parse(name, &parts) &&
-            (slice == NULL || tn_str_compare(slice->base.instant, parts.instant) < 0 ||
-             (tn_str_equal(slice->base.instant, parts.instant) &&
-              !tn_str_equal(slice->base.name, name))))
-            return fail_missing(cx, store, l, &group->base);
-    }
-    /* Without a base file on the active timeline it is not known which logs were compacted. */
-    if (group->base.path.len == 0 && (slice == NULL || slice->base.name.len == 0))
-        return TARN_OK;
-    log = missing_log(l, group, slice);
-    return log != NULL ? fail_missing(cx, store, l, log) : TARN_OK;
-}
-
-static int check_named(tarn_cx *cx, tn_store *store, const load *l,
-                       const tn_slices_options *options)
-{
-    int rc = TARN_OK;
-
-    for (size_t i = 0; i < l->facts.count; i++) {
-        const tn_slices_group *group = &l->facts.groups[i];
-
-        if (group->replaced.len == 0 && asked_for(options, group->partition))
-            TN_TRY(check_group(cx, store, l, group));
-    }
-done:
-    return rc;
-}
-
 static int check_readable(tarn_cx *cx, const tn_hudi_config *config)
 {
     if (!tn_str_is(config->base_format, "PARQUET"))
@@ -440,30 +278,100 @@ static int check_readable(tarn_cx *cx, const tn_hudi_config *config)
     return TARN_OK;
 }
 
+/* Completion times of archived instants, for slices_group.c. */
+static int ask_archive(tarn_cx *cx, void *arg, tn_str instant, tn_str *completion)
+{
+    load *l = arg;
+
+    (void)cx;
+    (void)l;
+    (void)instant;
+    *completion = (tn_str){NULL, 0};
+    return TARN_OK;
+}
+
+/* Lists files, all or those of a range of commits, and puts slices together. */
+static int load_slices(tarn_cx *cx, load *l)
+{
+    tn_slices_walk walk = {0};
+    bool gone = false;
+    int rc = TARN_OK;
+
+    l->rule = (tn_slices_rule){.timeline = l->timeline,
+                               .as_of = l->options->as_of,
+                               .v6_slices = l->options->v6_slices,
+                               .archived = ask_archive,
+                               .arg = l};
+    TN_TRY(tn_slices_facts_load(cx, l->store, l->timeline, l->options, &l->facts));
+    if (l->options->written_by != NULL)
+        TN_TRY(tn_slices_range_files(cx, l->store, l->timeline, l->options, l->root, &walk, &gone));
+    else
+        TN_TRY(tn_slices_walk_run(cx, l->store, l->root, l->options, &walk));
+    l->slices.whole = gone;
+    if (gone)
+        goto done;
+    TN_TRY(keep_partitions(cx, l, &walk));
+    if (l->options->written_by == NULL)
+        TN_TRY(tn_slices_check(cx, l->store, l->root, l->config, l->timeline, l->options, &l->facts,
+                               &l->slices));
+done:
+    tn_slices_walk_clear(&walk);
+    return rc;
+}
+
+static void load_clear(load *l)
+{
+    free(l->files);
+    tn_slices_tries_clear(&l->tries);
+    tn_slices_facts_clear(&l->facts);
+}
+
 int tn_slices_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_config *config,
                    const tn_timeline *timeline, const tn_slices_options *options, tn_arena *arena,
                    tn_slices *out)
 {
-    static const tn_slices_options all = {0};
-    load l = {.root = root, .timeline = timeline, .arena = arena};
-    tn_slices_walk walk = {0};
+    tn_slices_options chosen = options != NULL ? *options : (tn_slices_options){0};
+    load l = {.store = store,
+              .root = root,
+              .config = config,
+              .timeline = timeline,
+              .options = &chosen,
+              .arena = arena};
     int rc = TARN_OK;
 
     assert(arena != NULL && out != NULL);
-    if (options == NULL)
-        options = &all;
-    l.as_of = options->as_of;
     TN_TRY(check_readable(cx, config));
-    TN_TRY(tn_slices_facts_load(cx, store, timeline, l.as_of, &l.facts));
-    TN_TRY(tn_slices_walk_run(cx, store, root, options, &walk));
-    TN_TRY(keep_partitions(cx, &l, &walk));
-    TN_TRY(check_named(cx, store, &l, options));
-    if (options->footers)
+    if (chosen.as_of.len != 0 && chosen.written_by == NULL)
+        TN_TRY(tn_slices_check_as_of(cx, store, timeline, chosen.as_of));
+    TN_TRY(load_slices(cx, &l));
+    if (l.slices.whole) {
+        chosen.written_by = NULL;
+        chosen.as_of = (tn_str){NULL, 0};
+        load_clear(&l);
+        l = (load){store, root, config, timeline, &chosen, .arena = arena};
+        TN_TRY(load_slices(cx, &l));
+        l.slices.whole = true;
+    }
+    if (chosen.footers)
         TN_TRY(tn_slices_footers(cx, store, &l.slices, arena));
     *out = l.slices;
 done:
-    free(l.files);
-    tn_slices_walk_clear(&walk);
-    tn_slices_facts_clear(&l.facts);
+    load_clear(&l);
     return rc;
+}
+
+int tn_slices_warning(tarn_cx *cx, const tn_slices *slices, tn_arena *arena, tn_str *out)
+{
+    if (slices->moved == 0) {
+        *out = (tn_str){NULL, 0};
+        return TARN_OK;
+    }
+    return tn_arena_print(
+        cx, arena, out,
+        "%llu log%s of this table of version 6 joined other slices than their names say, by the "
+        "modification times of the timeline's files, as in Hudi 1.2.0 (%.*s: slice %.*s); if it "
+        "was "
+        "copied without those times, read it with --v6-slices instant",
+        (unsigned long long)slices->moved, slices->moved == 1 ? "" : "s",
+        TN_STR_ARG(slices->moved_log), TN_STR_ARG(slices->moved_to));
 }

@@ -1,27 +1,14 @@
-/* What the instants of a timeline say of file groups: which were replaced, which are in a pending
- * compaction or clustering, and which files must be there.
+/* What the instants of a timeline say of file groups: which were replaced, and which are in a
+ * pending compaction or clustering.
  *
- * I1: every completed commit of the active timeline is read, up to `as_of`; what is archived has
- *     said nothing that still matters: its replaced groups are gone or were cleaned, its files are
- *     older than those of the commits that follow.
- * I2: of a group replaced twice the later instant counts.
- * I3: commits are read in parallel and taken in by time, so that the outcome does not depend on
- *     threads. */
+ * I1: completed replacecommits of the active timeline are read, up to `as_of`, and the plans that
+ *     are pending; no other commit. What is archived has said nothing that still matters: its
+ *     replaced groups were cleaned.
+ * I2: of a group replaced twice the later instant counts. */
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/pool.h"
 #include "table/slices_parts.h"
-#include "task/data_name.h"
-
-typedef struct reading {
-    tn_store *store;
-    const tn_timeline *timeline;
-    const tn_instant **instants;
-    tn_arena *arenas;
-    tn_commit_metadata *commits;
-    size_t count;
-} reading;
 
 void tn_slices_facts_clear(tn_slices_facts *facts)
 {
@@ -41,7 +28,7 @@ static bool make_key(tn_buf *key, tn_str partition, tn_str file_id)
     return !key->failed;
 }
 
-tn_slices_group *tn_slices_facts_find(tn_slices_facts *facts, tn_str partition, tn_str file_id)
+static tn_slices_group *find_group(tn_slices_facts *facts, tn_str partition, tn_str file_id)
 {
     size_t *place;
 
@@ -51,11 +38,17 @@ tn_slices_group *tn_slices_facts_find(tn_slices_facts *facts, tn_str partition, 
     return place != NULL ? &facts->groups[*place] : NULL;
 }
 
+const tn_slices_group *tn_slices_facts_find(tn_slices_facts *facts, tn_str partition,
+                                            tn_str file_id)
+{
+    return find_group(facts, partition, file_id);
+}
+
 /* The group's place, made where it is new; valid until the next one is added. */
 static int take_group(tarn_cx *cx, tn_slices_facts *facts, tn_str partition, tn_str file_id,
                       tn_slices_group **out)
 {
-    tn_slices_group *found = tn_slices_facts_find(facts, partition, file_id);
+    tn_slices_group *found = find_group(facts, partition, file_id);
     tn_slices_group group = {0};
     tn_str key;
     size_t *place;
@@ -68,8 +61,6 @@ static int take_group(tarn_cx *cx, tn_slices_facts *facts, tn_str partition, tn_
     TN_TRY(tn_buf_check(cx, &facts->key));
     key = tn_buf_view(&facts->key);
     TN_TRY(tn_arena_keep(cx, &facts->arena, &key));
-    group.partition = (tn_str){key.ptr, partition.len};
-    group.file_id = tn_str_from(key, partition.len + 1);
     TN_TRY(tn_grow(cx, &facts->groups, facts->count, &facts->cap, sizeof *facts->groups));
     place = tn_map_add(cx, &facts->map, key, &added);
     if (place == NULL)
@@ -81,61 +72,12 @@ done:
     return rc;
 }
 
-static bool is_commit(const tn_instant *instant)
-{
-    return instant->action == TN_ACTION_COMMIT || instant->action == TN_ACTION_DELTA ||
-           instant->action == TN_ACTION_REPLACE;
-}
-
-static int read_commit(tarn_cx *cx, size_t i, void *arg)
-{
-    const reading *r = arg;
-    int rc = TARN_OK;
-
-    TN_TRY(tn_cx_check(cx));
-    TN_TRY(tn_timeline_commit(cx, r->store, r->timeline, r->instants[i], &r->arenas[i],
-                              &r->commits[i]));
-done:
-    return rc;
-}
-
-static int note_file(tarn_cx *cx, tn_slices_facts *facts, const tn_instant *instant,
-                     const tn_write_stat *stat)
-{
-    tn_slices_named named = {
-        .time = instant->time, .completion = instant->completion, .path = stat->path};
-    tn_str name = tn_path_name(stat->path);
-    tn_slices_group *group;
-    tn_data_name parts;
-    int rc = TARN_OK;
-
-    if (stat->path.len == 0 || !tn_data_name_parse(name, &parts))
-        goto done;
-    TN_TRY(tn_arena_keep(cx, &facts->arena, &named.path));
-    TN_TRY(take_group(cx, facts, stat->partition, parts.file_id, &group));
-    if (parts.log && !parts.cdc) {
-        tn_slices_named *log = tn_arena_take(cx, &facts->arena, sizeof *log);
-
-        if (log == NULL)
-            TN_TRY(TARN_E_NOMEM);
-        named.next = group->logs;
-        *log = named;
-        group->logs = log;
-    } else if (!parts.log) {
-        group->base = named;
-    }
-done:
-    return rc;
-}
-
-static int take_commit(tarn_cx *cx, tn_slices_facts *facts, const tn_instant *instant,
-                       const tn_commit_metadata *commit)
+static int take_replaced(tarn_cx *cx, tn_slices_facts *facts, const tn_instant *instant,
+                         const tn_commit_metadata *commit)
 {
     tn_slices_group *group;
     int rc = TARN_OK;
 
-    for (size_t i = 0; i < commit->stat_count; i++)
-        TN_TRY(note_file(cx, facts, instant, &commit->stats[i]));
     for (size_t i = 0; i < commit->replaced_count; i++)
         for (size_t k = 0; k < commit->replaced[i].file_id_count; k++) {
             TN_TRY(take_group(cx, facts, commit->replaced[i].partition,
@@ -146,33 +88,28 @@ done:
     return rc;
 }
 
-static int read_commits(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str as_of,
-                        tn_slices_facts *facts)
+static int read_replaced(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str as_of,
+                         tn_slices_facts *facts)
 {
-    reading r = {.store = store, .timeline = timeline};
+    const tn_instant **instants = tn_calloc(cx, timeline->count + 1, sizeof *instants);
+    tn_slices_commits commits = {0};
+    size_t count = 0;
     int rc = TARN_OK;
 
-    r.instants = tn_calloc(cx, timeline->count, sizeof *r.instants);
-    r.arenas = tn_calloc(cx, timeline->count, sizeof *r.arenas);
-    r.commits = tn_calloc(cx, timeline->count, sizeof *r.commits);
-    if (r.instants == NULL || r.arenas == NULL || r.commits == NULL)
-        TN_TRY(TARN_E_NOMEM);
+    if (instants == NULL)
+        return TARN_E_NOMEM;
     for (size_t i = 0; i < timeline->count; i++) {
         const tn_instant *instant = &timeline->instants[i];
 
-        if (is_commit(instant) && instant->state == TN_STATE_COMPLETED &&
+        if (instant->action == TN_ACTION_REPLACE && instant->state == TN_STATE_COMPLETED &&
             (as_of.len == 0 || tn_str_compare(instant->time, as_of) <= 0))
-            r.instants[r.count++] = instant;
+            instants[count++] = instant;
     }
-    TN_TRY(tn_parallel(cx, r.count, read_commit, &r));
-    for (size_t i = 0; i < r.count; i++)
-        TN_TRY(take_commit(cx, facts, r.instants[i], &r.commits[i]));
+    TN_TRY(tn_slices_commits_read(cx, store, timeline, instants, count, &commits));
+    for (size_t i = 0; i < commits.count; i++)
+        TN_TRY(take_replaced(cx, facts, commits.instants[i], &commits.commits[i]));
 done:
-    for (size_t i = 0; r.arenas != NULL && i < r.count; i++)
-        tn_arena_clear(&r.arenas[i]);
-    free(r.instants);
-    free(r.arenas);
-    free(r.commits);
+    tn_slices_commits_clear(&commits);
     return rc;
 }
 
@@ -231,13 +168,13 @@ done:
     return rc;
 }
 
-int tn_slices_facts_load(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str as_of,
-                         tn_slices_facts *facts)
+int tn_slices_facts_load(tarn_cx *cx, tn_store *store, const tn_timeline *timeline,
+                         const tn_slices_options *options, tn_slices_facts *facts)
 {
     int rc = TARN_OK;
 
     assert(facts->count == 0);
-    TN_TRY(read_commits(cx, store, timeline, as_of, facts));
+    TN_TRY(read_replaced(cx, store, timeline, options->as_of, facts));
     for (size_t i = 0; i < timeline->count; i++) {
         const tn_instant *instant = &timeline->instants[i];
         bool planned = tn_str_is(instant->word, "compaction") ||

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "table/hudi_slices.h"
+#include "task/data_name.h"
 
 /* ---- directories (slices_walk.c) ---- */
 
@@ -28,23 +29,15 @@ typedef struct tn_slices_walk {
 int tn_slices_walk_run(tarn_cx *cx, tn_store *store, tn_str root, const tn_slices_options *options,
                        tn_slices_walk *walk);
 void tn_slices_walk_clear(tn_slices_walk *walk);
+/* Whether a partition is asked for. */
+bool tn_slices_walk_wants(const tn_slices_options *options, tn_str partition);
 
 /* ---- what the timeline says of file groups (slices_facts.c) ---- */
 
-typedef struct tn_slices_named tn_slices_named;
-struct tn_slices_named {
-    tn_str time, completion; /* of the instant that names it */
-    tn_str path;             /* below the base path */
-    tn_slices_named *next;
-};
-
 typedef struct tn_slices_group {
-    tn_str partition, file_id;
-    tn_str replaced;       /* the instant that replaced it; empty: none did */
-    tn_slices_named base;  /* the newest base file that a commit names; path empty: none */
-    tn_slices_named *logs; /* newest first */
-    bool pending;          /* in a pending compaction or clustering */
-    tn_str compaction;     /* the pending one's instant; empty: none */
+    tn_str replaced;   /* the instant that replaced it; empty: none did */
+    bool pending;      /* in a pending compaction, log compaction or clustering */
+    tn_str compaction; /* the pending compaction's instant; empty: none */
 } tn_slices_group;
 
 typedef struct tn_slices_facts {
@@ -55,10 +48,98 @@ typedef struct tn_slices_facts {
     tn_buf key; /* of look-ups */
 } tn_slices_facts;
 
-int tn_slices_facts_load(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str as_of,
-                         tn_slices_facts *facts);
+int tn_slices_facts_load(tarn_cx *cx, tn_store *store, const tn_timeline *timeline,
+                         const tn_slices_options *options, tn_slices_facts *facts);
 void tn_slices_facts_clear(tn_slices_facts *facts);
 /* NULL: nothing is said of it, or memory is short. */
-tn_slices_group *tn_slices_facts_find(tn_slices_facts *facts, tn_str partition, tn_str file_id);
+const tn_slices_group *tn_slices_facts_find(tn_slices_facts *facts, tn_str partition,
+                                            tn_str file_id);
+
+/* ---- commits (slices_commits.c) ---- */
+
+typedef struct tn_slices_commits {
+    const tn_instant **instants; /* by time */
+    tn_arena *arenas;
+    tn_commit_metadata *commits;
+    size_t count;
+} tn_slices_commits;
+
+/* Reads completed commits in parallel. `instants` is taken over, with tn_calloc's memory. */
+int tn_slices_commits_read(tarn_cx *cx, tn_store *store, const tn_timeline *timeline,
+                           const tn_instant **instants, size_t count, tn_slices_commits *out);
+void tn_slices_commits_clear(tn_slices_commits *commits);
+
+/* ---- one file group (slices_group.c) ---- */
+
+typedef struct tn_slices_file {
+    tn_data_name parts;
+    tn_str name;
+    uint64_t size_bytes, inode;
+    int64_t mtime_ns;
+    tn_str slice; /* of a log: the key of the slice it joined */
+} tn_slices_file;
+
+/* How logs find their slices. */
+typedef struct tn_slices_rule {
+    const tn_timeline *timeline;
+    tn_str as_of;
+    enum tn_v6_slices v6_slices;
+    /* Completion times of instants that left the active timeline; empty text: unknown. May be
+     * NULL. */
+    int (*archived)(tarn_cx *cx, void *arg, tn_str instant, tn_str *completion);
+    void *arg;
+} tn_slices_rule;
+
+/* A slice being put together: files of the group, by index. */
+typedef struct tn_slices_made {
+    const tn_slices_file *base; /* NULL: none */
+    tn_str from, before;        /* keys of the slice, and of the one before that is read with it */
+    uint64_t moved;             /* logs that are elsewhere than their names say */
+    const tn_slices_file *moved_log;
+    bool any; /* false: the group has nothing visible */
+} tn_slices_made;
+
+/* By file id, base files before logs; base files by instant and token, logs as Hudi orders them. */
+int tn_slices_file_order(const void *a, const void *b);
+/* Places the logs and picks the slice that readers see. `files`: of one group, in that order, at
+ * most one base file of an instant. */
+int tn_slices_group_make(tarn_cx *cx, const tn_slices_rule *rule, tn_slices_file *files,
+                         size_t count, const tn_slices_group *group, tn_slices_made *out);
+/* Whether a log, placed, is of the slice that was made. */
+bool tn_slices_made_has(const tn_slices_rule *rule, const tn_slices_made *made,
+                        const tn_slices_file *log);
+
+/* ---- files of a task that was tried twice (slices_tries.c) ---- */
+
+/* The commit that was asked last. */
+typedef struct tn_slices_tries {
+    tn_arena arena;
+    tn_str instant;
+    tn_commit_metadata commit;
+} tn_slices_tries;
+
+/* Of several base files of one instant leaves the one that the commit names, or the last. `files`:
+ * of one group, in order; *count is what is left. */
+int tn_slices_tries_drop(tarn_cx *cx, tn_store *store, const tn_timeline *timeline,
+                         tn_slices_tries *tries, tn_slices_file *files, size_t *count);
+void tn_slices_tries_clear(tn_slices_tries *tries);
+
+/* ---- what must be there (slices_check.c) ---- */
+
+/* CORRUPT or CONFLICT when one of the newest commits names a file of a latest slice that is gone.
+ */
+int tn_slices_check(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_config *config,
+                    const tn_timeline *timeline, const tn_slices_options *options,
+                    tn_slices_facts *facts, const tn_slices *slices);
+/* INVALID when the cleaner took away what a query as of a time needs (validateTimestampAsOf). */
+int tn_slices_check_as_of(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str as_of);
+
+/* ---- files of some commits alone (slices_range.c) ---- */
+
+/* Replaces what was listed by the files that the commits of options->written_by wrote. *gone: one
+ * of them is not there any more. */
+int tn_slices_range_files(tarn_cx *cx, tn_store *store, const tn_timeline *timeline,
+                          const tn_slices_options *options, tn_str root, tn_slices_walk *walk,
+                          bool *gone);
 
 #endif

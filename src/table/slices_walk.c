@@ -26,6 +26,16 @@ void tn_slices_walk_clear(tn_slices_walk *walk)
     *walk = (tn_slices_walk){0};
 }
 
+bool tn_slices_walk_wants(const tn_slices_options *options, tn_str partition)
+{
+    if (options->partitions == NULL)
+        return true;
+    for (size_t i = 0; i < options->partition_count; i++)
+        if (tn_str_equal(options->partitions[i], partition))
+            return true;
+    return false;
+}
+
 static int add_folder(tarn_cx *cx, tn_slices_walk *walk, tn_str root, tn_str path, unsigned depth)
 {
     tn_slices_folder folder = {.path = path, .depth = depth};

@@ -213,6 +213,32 @@ bool tn_timeline_shows(const tn_timeline *timeline, tn_str time)
     return timeline->start.len != 0 && tn_str_compare(time, timeline->start) < 0;
 }
 
+tn_str tn_timeline_completion(const tn_timeline *timeline, tn_str time)
+{
+    tn_str found = {NULL, 0};
+
+    for (size_t i = first_from(timeline, time);
+         i < timeline->count && tn_str_equal(timeline->instants[i].time, time); i++) {
+        const tn_instant *instant = &timeline->instants[i];
+
+        if (instant->state != TN_STATE_COMPLETED)
+            continue;
+        if (is_commit(instant))
+            return instant->completion;
+        if (found.ptr == NULL)
+            found = instant->completion;
+    }
+    return found;
+}
+
+tn_str tn_timeline_last_commit(const tn_timeline *timeline)
+{
+    for (size_t i = timeline->count; i-- != 0;)
+        if (is_commit(&timeline->instants[i]) && timeline->instants[i].state == TN_STATE_COMPLETED)
+            return timeline->instants[i].time;
+    return (tn_str){NULL, 0};
+}
+
 tn_str tn_timeline_latest(const tn_timeline *timeline)
 {
     tn_str latest = {NULL, 0};

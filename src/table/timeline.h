@@ -26,6 +26,12 @@ int tn_timeline_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_co
  * timeline that carries no savepoint. */
 bool tn_timeline_shows(const tn_timeline *timeline, tn_str time);
 const tn_instant *tn_timeline_find(const tn_timeline *timeline, tn_str time, enum tn_action action);
+/* When the instant of that time was completed, whatever its action, commits first; {NULL, 0}: it is
+ * not completed, or not on the active timeline. */
+tn_str tn_timeline_completion(const tn_timeline *timeline, tn_str time);
+/* The requested time of the last completed commit, deltacommit or replacecommit; {NULL, 0}: none.
+ */
+tn_str tn_timeline_last_commit(const tn_timeline *timeline);
 /* The greatest requested or completion time that is there; {NULL, 0}: none. */
 tn_str tn_timeline_latest(const tn_timeline *timeline);
 /* Reads what a completed commit, deltacommit or replacecommit says. CORRUPT or INVALID naming the
