@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes fuzz/corpus/avro and fuzz/corpus/properties: small files of every kind of value.
+"""Makes fuzz/corpus/avro, avro_rows and properties: small files of every kind of value.
 Usage: fuzz/make_avro_seeds.py (from the root of the tree)"""
 import json
+import os
 import struct
 import zlib
 
@@ -90,4 +91,29 @@ properties = {
 }
 for name, data in properties.items():
     with open("fuzz/corpus/properties/" + name, "wb") as out:
+        out.write(data)
+
+
+def rows(schema, *records):
+    return json.dumps(schema, separators=(",", ":")).encode() + b"\0" + b"".join(
+        bytes([len(r)]) + r for r in records)
+
+
+shapes = record("R",
+                ("p", ["null", record("P", ("a", ["null", "int"]), ("b", ["string", "null"]))]),
+                ("n", {"type": "array", "items": ["null", {"type": "array", "items": "int"}]}),
+                ("m", ["null", {"type": "map", "values": ["null", "P"]}]),
+                ("o", ["long"]))
+shapes_data = bytes.fromhex("020202000278060204020400000200000204026b020002027a0000") + number(7)
+sized = bytes.fromhex("000510020102020e000000000002010602" "7a0000") + number(0)
+row_seeds = {
+    "scalars": rows(scalars, scalars_data, scalars_data[:5]),
+    "table": rows(table, table_data, table_data + b"\0"),
+    "shapes": rows(shapes, shapes_data, b"\0\0\0\0", sized),
+    "members": rows(record("R", ("e", {"type": "array", "items": record("E")}), ("l", "long")),
+                    bytes([6, 0, 9])),
+}
+os.makedirs("fuzz/corpus/avro_rows", exist_ok=True)
+for name, data in row_seeds.items():
+    with open("fuzz/corpus/avro_rows/" + name, "wb") as out:
         out.write(data)

@@ -1,134 +1,206 @@
-/* Numbers as wider numbers, and as text.
- * I1: nulls stay null, and no row is added or lost. */
+/* Columns as their table has them now: types are widened, fields found by the name they had.
+ * I1: nulls stay null, and no row is added or lost.
+ * I2: an array that needs no change is moved, not copied. */
 #include "batch/widen.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "batch/java_text.h"
+#include "batch/widen_value.h"
 
-static bool is_number(const tn_type *type)
+typedef struct change {
+    const struct ArrowSchema *from, *names, *to;
+} change;
+
+static bool is_list(enum tn_type_kind kind)
 {
-    return type->kind == TN_TYPE_INT32 || type->kind == TN_TYPE_INT64 ||
-           type->kind == TN_TYPE_FLOAT || type->kind == TN_TYPE_DOUBLE;
+    return kind == TN_TYPE_LIST || kind == TN_TYPE_LARGE_LIST || kind == TN_TYPE_MAP;
 }
 
-static double double_at(enum tn_type_kind kind, const struct ArrowArray *array, int64_t at)
+/* The field of `from` that child `i` of `to` was; -1: it was not there. */
+static int64_t find(const change *c, int64_t i)
 {
-    if (kind == TN_TYPE_FLOAT)
-        return ((const float *)array->buffers[1])[at];
-    if (kind == TN_TYPE_DOUBLE)
-        return ((const double *)array->buffers[1])[at];
-    return (double)tn_rows_integer(kind, array, at);
+    return c->names->children[i]->name[0] != '\0' ? tn_unify_match(c->names, i, c->from) : -1;
 }
 
-static size_t print_value(enum tn_type_kind kind, const struct ArrowArray *array, int64_t at,
-                          char *out)
+/* ---- whether there is a way */
+
+static bool able(const change *c);
+
+static bool able_children(const change *c, bool by_name)
 {
-    if (kind == TN_TYPE_FLOAT)
-        return tn_java_text_float(((const float *)array->buffers[1])[at], out);
-    if (kind == TN_TYPE_DOUBLE)
-        return tn_java_text_double(((const double *)array->buffers[1])[at], out);
-    return (size_t)snprintf(out, TN_JAVA_TEXT_BYTES_MAX, "%" PRId64,
-                            tn_rows_integer(kind, array, at));
-}
+    for (int64_t i = 0; i < c->to->n_children; i++) {
+        int64_t at = by_name ? find(c, i) : i;
+        change child;
 
-static int copy_nulls(tarn_cx *cx, const struct ArrowArray *array, struct ArrowArray *out)
-{
-    size_t bytes = ((size_t)array->length + 7) / 8;
-    tn_block bits = {0};
-    int rc = TARN_OK;
-
-    if (array->null_count == 0 || array->buffers[0] == NULL)
-        return TARN_OK;
-    TN_TRY(tn_block_reserve(cx, &bits, bytes + 1));
-    tn_bits_copy(bits.data, 0, array->buffers[0], array->offset, array->length);
-    bits.len = bytes;
-    out->null_count = array->null_count;
-    TN_TRY(tn_array_take_block(cx, out, 0, &bits));
-done:
-    tn_block_clear(&bits);
-    return rc;
-}
-
-static int to_text(tarn_cx *cx, enum tn_type_kind kind, const struct ArrowArray *array,
-                   struct ArrowArray *out)
-{
-    tn_block offsets = {0}, text = {0};
-    int rc = TARN_OK;
-
-    TN_TRY(tn_array_init(cx, out, array->length, 3, 0));
-    TN_TRY(copy_nulls(cx, array, out));
-    TN_TRY(tn_block_reserve(cx, &offsets, 4 * ((size_t)array->length + 1)));
-    offsets.len = 4 * ((size_t)array->length + 1);
-    ((int32_t *)(void *)offsets.data)[0] = 0;
-    for (int64_t i = 0; i < array->length; i++) {
-        TN_TRY(tn_block_reserve(cx, &text, TN_JAVA_TEXT_BYTES_MAX));
-        if (!tn_rows_is_null(array, array->offset + i))
-            text.len += print_value(kind, array, array->offset + i, (char *)text.data + text.len);
-        if (text.len > INT32_MAX - TN_JAVA_TEXT_BYTES_MAX)
-            TN_FAIL(TARN_E_LIMIT, "a batch of numbers makes more than 2 GiB of text");
-        ((int32_t *)(void *)offsets.data)[i + 1] = (int32_t)text.len;
+        if (at < 0)
+            continue;
+        child = (change){c->from->children[at], c->names->children[i], c->to->children[i]};
+        if (!able(&child))
+            return false;
     }
-    TN_TRY(tn_array_take_block(cx, out, 1, &offsets));
-    TN_TRY(tn_array_take_block(cx, out, 2, &text));
-done:
-    tn_block_clear(&offsets);
-    tn_block_clear(&text);
+    return true;
+}
+
+static bool able(const change *c)
+{
+    tarn_cx scratch = {0};
+    tn_type from, to;
+
+    if (c->names == c->to && tn_unify_same(c->from, c->to))
+        return true;
+    if (tn_type_of(&scratch, c->from, &from) != TARN_OK ||
+        tn_type_of(&scratch, c->to, &to) != TARN_OK || from.dictionary || to.dictionary)
+        return false;
+    if (from.kind == to.kind && (is_list(to.kind) || to.kind == TN_TYPE_STRUCT))
+        return able_children(c, to.kind == TN_TYPE_STRUCT);
+    if (from.kind == TN_TYPE_LIST && to.kind == TN_TYPE_LARGE_LIST)
+        return able_children(c, false);
+    return tn_widen_way_of(&from, &to) != TN_WIDEN_NONE;
+}
+
+bool tn_widen_able(const struct ArrowSchema *from, const struct ArrowSchema *to)
+{
+    return able(&(change){from, to, to});
+}
+
+/* ---- casting */
+
+/* All values of an array at every depth that allows no null are there. */
+static void forbid_nulls(const struct ArrowSchema *field, struct ArrowArray *array)
+{
+    if (!tn_field_nullable(field) && array->null_count != 0 && array->buffers[0] != NULL) {
+        tn_bits_fill((uint8_t *)(uintptr_t)array->buffers[0], 0, array->length, true);
+        array->null_count = 0;
+    }
+    for (int64_t i = 0; i < array->n_children; i++)
+        forbid_nulls(field->children[i], array->children[i]);
+}
+
+int tn_widen_missing(tarn_cx *cx, const struct ArrowSchema *field, int64_t rows,
+                     struct ArrowArray *out)
+{
+    int rc = tn_rows_nulls(cx, field, rows, out);
+
+    if (rc == TARN_OK && field->dictionary == NULL)
+        forbid_nulls(field, out);
     return rc;
 }
 
-static int to_real(tarn_cx *cx, enum tn_type_kind kind, const struct ArrowArray *array, bool single,
-                   struct ArrowArray *out)
+static int cast(tarn_cx *cx, const change *c, struct ArrowArray *array);
+
+/* Fields by name; the rows before the offset come along, since children are addressed from 0. */
+static int cast_struct(tarn_cx *cx, const change *c, struct ArrowArray *array,
+                       struct ArrowArray *out)
 {
-    size_t width = single ? sizeof(float) : sizeof(double);
-    tn_block values = {0};
+    int64_t whole = array->offset + array->length;
+    uint8_t *bits;
     int rc = TARN_OK;
 
-    TN_TRY(tn_array_init(cx, out, array->length, 2, 0));
-    TN_TRY(copy_nulls(cx, array, out));
-    TN_TRY(tn_block_reserve(cx, &values, width * (size_t)array->length + 1));
-    values.len = width * (size_t)array->length;
-    for (int64_t i = 0; i < array->length; i++) {
-        double value = double_at(kind, array, array->offset + i);
-        float narrow = (float)value;
-
-        /* Straight from the integer: rounded once. */
-        if (single && kind != TN_TYPE_DOUBLE && kind != TN_TYPE_FLOAT)
-            narrow = (float)tn_rows_integer(kind, array, array->offset + i);
-        memcpy(values.data + (size_t)i * width, single ? (void *)&narrow : (void *)&value, width);
+    TN_TRY(tn_array_init(cx, out, array->length, 1, (size_t)c->to->n_children));
+    out->offset = array->offset;
+    if (array->null_count != 0 && array->n_buffers > 0 && array->buffers[0] != NULL) {
+        TN_TRY(tn_array_make_buffer(cx, out, 0, ((size_t)whole + 7) / 8, &bits));
+        memcpy(bits, array->buffers[0], ((size_t)whole + 7) / 8);
+        out->null_count = array->null_count;
     }
-    TN_TRY(tn_array_take_block(cx, out, 1, &values));
+    for (int64_t i = 0; i < c->to->n_children; i++) {
+        int64_t at = find(c, i);
+
+        if (at < 0) {
+            TN_TRY(tn_widen_missing(cx, c->to->children[i], whole, out->children[i]));
+            continue;
+        }
+        TN_TRY(cast(cx, &(change){c->from->children[at], c->names->children[i], c->to->children[i]},
+                    array->children[at]));
+        tn_array_move(array->children[at], out->children[i]);
+    }
 done:
-    tn_block_clear(&values);
     return rc;
 }
 
-int tn_widen_cast(tarn_cx *cx, const struct ArrowSchema *from, const struct ArrowSchema *to,
-                  struct ArrowArray *array)
+/* The elements alone; of a map its entries, a struct of key and value whatever they are called. */
+static int cast_elements(tarn_cx *cx, const change *c, bool map, struct ArrowArray *array)
+{
+    int rc = TARN_OK;
+
+    if (!map)
+        return cast(cx, &(change){c->from->children[0], c->names->children[0], c->to->children[0]},
+                    array->children[0]);
+    for (int64_t i = 0; i < 2; i++)
+        TN_TRY(cast(cx,
+                    &(change){c->from->children[0]->children[i], c->names->children[0]->children[i],
+                              c->to->children[0]->children[i]},
+                    array->children[0]->children[i]));
+done:
+    return rc;
+}
+
+/* A list of 32-bit offsets, its elements cast, as one of 64-bit ones. */
+static int enlarge_list(tarn_cx *cx, struct ArrowArray *array, struct ArrowArray *out)
+{
+    const int32_t *from = array->buffers[1];
+    int64_t *to;
+    uint8_t *bits;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_array_init(cx, out, array->length, 2, 1));
+    if (array->null_count != 0 && array->buffers[0] != NULL) {
+        TN_TRY(tn_array_make_buffer(cx, out, 0, ((size_t)array->length + 7) / 8, &bits));
+        tn_bits_copy(bits, 0, array->buffers[0], array->offset, array->length);
+        out->null_count = array->null_count;
+    }
+    TN_TRY(tn_array_make_buffer(cx, out, 1, 8 * ((size_t)array->length + 1), &to));
+    for (int64_t i = 0; i <= array->length; i++)
+        to[i] = from[array->offset + i];
+    tn_array_move(array->children[0], out->children[0]);
+done:
+    return rc;
+}
+
+static int cast(tarn_cx *cx, const change *c, struct ArrowArray *array)
 {
     struct ArrowArray made = {0};
-    tn_type have, want;
+    enum tn_widen_way way;
+    tn_type from, to;
     int rc = TARN_OK;
 
     assert(array->release != NULL);
-    TN_TRY(tn_type_of(cx, from, &have));
-    TN_TRY(tn_type_of(cx, to, &want));
-    if (!is_number(&have) || have.dictionary || tn_type_equal(&have, &want))
-        return tn_unify_cast(cx, from, to, array);
-    if (want.kind == TN_TYPE_UTF8)
-        TN_TRY(to_text(cx, have.kind, array, &made));
-    else if (want.kind == TN_TYPE_FLOAT && have.kind != TN_TYPE_DOUBLE)
-        TN_TRY(to_real(cx, have.kind, array, true, &made));
-    else if (want.kind == TN_TYPE_DOUBLE)
-        TN_TRY(to_real(cx, have.kind, array, false, &made));
-    else
-        return tn_unify_cast(cx, from, to, array);
+    if (c->names == c->to && tn_unify_same(c->from, c->to))
+        return TARN_OK;
+    TN_TRY(tn_type_of(cx, c->from, &from));
+    TN_TRY(tn_type_of(cx, c->to, &to));
+    if (from.dictionary || to.dictionary)
+        return tn_unify_cast(cx, c->from, c->to, array);
+    if (from.kind == to.kind && is_list(to.kind))
+        return cast_elements(cx, c, to.kind == TN_TYPE_MAP, array);
+    way = tn_widen_way_of(&from, &to);
+    if (from.kind == TN_TYPE_STRUCT && to.kind == TN_TYPE_STRUCT) {
+        TN_TRY(cast_struct(cx, c, array, &made));
+    } else if (from.kind == TN_TYPE_LIST && to.kind == TN_TYPE_LARGE_LIST) {
+        TN_TRY(cast_elements(cx, c, false, array));
+        TN_TRY(enlarge_list(cx, array, &made));
+    } else if (way > TN_WIDEN_UNIFY) {
+        TN_TRY(tn_widen_value(cx, way, &from, &to, c->to->name, array, &made));
+    } else {
+        return tn_unify_cast(cx, c->from, c->to, array);
+    }
     tn_array_release(array);
     tn_array_move(&made, array);
 done:
     tn_array_release(&made);
     return rc;
+}
+
+int tn_widen_cast_named(tarn_cx *cx, const struct ArrowSchema *from,
+                        const struct ArrowSchema *names, const struct ArrowSchema *to,
+                        struct ArrowArray *array)
+{
+    return cast(cx, &(change){from, names, to}, array);
+}
+
+int tn_widen_cast(tarn_cx *cx, const struct ArrowSchema *from, const struct ArrowSchema *to,
+                  struct ArrowArray *array)
+{
+    return cast(cx, &(change){from, to, to}, array);
 }
