@@ -204,60 +204,62 @@ typedef struct work {
     uint32_t whole; /* number of the one path of a table without partitions */
 } work;
 
-static int fail_null(tarn_cx *cx, const tn_record_key *key, int64_t number)
+static int fail_null(tarn_cx *cx, const tn_record_key *key)
 {
     int rc = TARN_OK;
 
     if (key->count == 1)
         TN_FAIL(TARN_E_INVALID,
-                "row %lld: the record key field \"%.*s\" is null or empty; every "
-                "row needs a key",
-                (long long)number, TN_STR_ARG(key->fields[0].name));
+                "the record key field \"%.*s\" is null or empty; every row needs a key",
+                TN_STR_ARG(key->fields[0].name));
     TN_FAIL(TARN_E_INVALID,
-            "row %lld: all %zu record key fields, from \"%.*s\" on, are null or "
-            "empty; every row needs a key",
-            (long long)number, key->count, TN_STR_ARG(key->fields[0].name));
+            "all %zu record key fields, from \"%.*s\" on, are null or empty; every row needs a "
+            "key",
+            key->count, TN_STR_ARG(key->fields[0].name));
 done:
     return rc;
+}
+
+/* What is wrong with one row says which it is. */
+static int name_row(tarn_cx *cx, int rc, int64_t number)
+{
+    return rc == TARN_E_INVALID ? tn_fail_within(cx, rc, "row %lld", (long long)number) : rc;
 }
 
 /* Keys stand in footers and in what readers make of them as text: one that is not would be met as
  * another one (I4). */
-static int check_utf8(tarn_cx *cx, tn_str text, int64_t number)
+static int check_utf8(tarn_cx *cx, tn_str text)
 {
-    int rc = TARN_OK;
-
-    if (!tn_str_utf8(text))
-        TN_FAIL(TARN_E_INVALID, "row %lld: the record key is not UTF-8; correct the row",
-                (long long)number);
-done:
-    return rc;
+    return tn_str_utf8(text)
+               ? TARN_OK
+               : tn_fail(cx, TARN_E_INVALID, "the record key is not UTF-8; correct the row");
 }
 
-/* Checks the keys that stay where they are. */
-static int check_in_place(tarn_cx *cx, const tn_record_key *key, const piece *p, int64_t first_row)
+/* Checks a key that stays where it is. */
+static int check_key(tarn_cx *cx, const tn_record_key *key, int64_t row)
 {
     const tn_record_field *field = &key->fields[0];
-    const int32_t *offsets = tn_record_field_array(field)->buffers[1];
-    const char *data = tn_record_field_array(field)->buffers[2];
-    int64_t base = tn_record_field_at(field, 0);
+    const struct ArrowArray *array = tn_record_field_array(field);
+    const int32_t *ends = (const int32_t *)array->buffers[1] + tn_record_field_at(field, row);
+
+    if (ends[0] == ends[1] || tn_record_field_is_null(field, row))
+        return fail_null(cx, key);
+    return check_utf8(
+        cx, (tn_str){(const char *)array->buffers[2] + ends[0], (size_t)(ends[1] - ends[0])});
+}
+
+static int check_in_place(tarn_cx *cx, const tn_record_key *key, const piece *p, int64_t first_row)
+{
     int rc = TARN_OK;
 
-    for (int64_t row = p->first; row < p->end; row++) {
-        const int32_t *ends = offsets + row + base;
-
-        if (ends[0] == ends[1] || tn_record_field_is_null(field, row))
-            TN_TRY(fail_null(cx, key, first_row + row));
-        TN_TRY(
-            check_utf8(cx, (tn_str){data + ends[0], (size_t)(ends[1] - ends[0])}, first_row + row));
-    }
-done:
+    for (int64_t row = p->first; row < p->end && rc == TARN_OK; row++)
+        rc = name_row(cx, check_key(cx, key, row), first_row + row);
     return rc;
 }
 
 /* Appends "field:value" for one of several fields; *empty: it is null or empty. */
-static int add_named(tarn_cx *cx, const tn_record_field *field, int64_t row, int64_t number,
-                     tn_buf *out, bool *empty)
+static int add_named(tarn_cx *cx, const tn_record_field *field, int64_t row, tn_buf *out,
+                     bool *empty)
 {
     size_t from;
     tn_str value;
@@ -280,15 +282,16 @@ static int add_named(tarn_cx *cx, const tn_record_field *field, int64_t row, int
     value = tn_str_from(tn_buf_view(out), from);
     if (tn_str_equal(value, NULL_TEXT) || tn_str_equal(value, EMPTY_TEXT))
         TN_FAIL(TARN_E_INVALID,
-                "row %lld: the record key field \"%.*s\" holds the text \"%.*s\", which stands for "
-                "%s in keys of several fields; change the value",
-                (long long)number, TN_STR_ARG(field->name), TN_STR_ARG(value),
+                "the record key field \"%.*s\" holds the text \"%.*s\", which stands for %s in "
+                "keys of several fields; change the value",
+                TN_STR_ARG(field->name), TN_STR_ARG(value),
                 tn_str_equal(value, NULL_TEXT) ? "null" : "the empty text");
 done:
     return rc;
 }
 
-static int add_key(tarn_cx *cx, const tn_record_key *key, int64_t row, int64_t number, tn_buf *out)
+/* Appends the key of a row, checked. */
+static int add_key(tarn_cx *cx, const tn_record_key *key, int64_t row, tn_buf *out)
 {
     size_t from = out->len;
     bool all_empty = true, empty;
@@ -302,11 +305,13 @@ static int add_key(tarn_cx *cx, const tn_record_key *key, int64_t row, int64_t n
     for (size_t i = 0; key->named && i < key->count; i++) {
         if (i > 0)
             tn_buf_u8(out, ',');
-        TN_TRY(add_named(cx, &key->fields[i], row, number, out, &empty));
+        TN_TRY(add_named(cx, &key->fields[i], row, out, &empty));
         all_empty &= empty;
     }
     if (all_empty)
-        TN_TRY(fail_null(cx, key, number));
+        TN_TRY(fail_null(cx, key));
+    TN_TRY(tn_buf_check(cx, out));
+    TN_TRY(check_utf8(cx, tn_str_from(tn_buf_view(out), from)));
 done:
     return rc;
 }
@@ -320,9 +325,7 @@ static int make_keys(tarn_cx *cx, const tn_record_key *key, piece *p, int64_t fi
     for (int64_t row = p->first; row < p->end; row++) {
         size_t from = p->keys.len;
 
-        TN_TRY(add_key(cx, key, row, first_row + row, &p->keys));
-        TN_TRY(tn_buf_check(cx, &p->keys));
-        TN_TRY(check_utf8(cx, tn_str_from(tn_buf_view(&p->keys), from), first_row + row));
+        TN_TRY(name_row(cx, add_key(cx, key, row, &p->keys), first_row + row));
         if (p->keys.len > INT32_MAX)
             TN_FAIL(TARN_E_LIMIT, "the record keys of one batch take more than 2 GiB");
         lengths[row] = (int32_t)(p->keys.len - from);
@@ -347,7 +350,7 @@ static int piece_number(tarn_cx *cx, const tn_record_key *key, piece *p, tn_str 
         *out = (uint32_t)*place;
         goto done;
     }
-    TN_TRY(tn_record_path_print(cx, &key->path, row, number, &path));
+    TN_TRY(name_row(cx, tn_record_path_print(cx, &key->path, row, &path), number));
     text = tn_buf_view(&path);
     TN_TRY(tn_arena_keep(cx, &p->arena, &text));
     TN_TRY(tn_arena_keep(cx, &p->arena, &raw));
@@ -571,6 +574,24 @@ static void load(tn_record_key *key, const struct ArrowArray *batch)
         tn_record_field_load(&key->deleted, batch);
     if (key->has_marker)
         tn_record_field_load(&key->marker, batch);
+}
+
+int tn_record_key_row(tarn_cx *cx, const tn_record_key *key, int64_t row, tn_str *field)
+{
+    tn_buf text = {0};
+    int rc = TARN_OK;
+
+    *field = key->fields[0].name;
+    if (key->in_place)
+        TN_TRY(check_key(cx, key, row));
+    else
+        TN_TRY(add_key(cx, key, row, &text));
+    tn_buf_reset(&text);
+    *field = key->path.count == 1 ? key->path.fields[0].name : (tn_str){NULL, 0};
+    TN_TRY(tn_record_path_print(cx, &key->path, row, &text));
+done:
+    tn_buf_clear(&text);
+    return rc;
 }
 
 int tn_record_key_batch(tarn_cx *cx, tn_record_key *key, const struct ArrowArray *batch,

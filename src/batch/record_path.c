@@ -154,8 +154,7 @@ static void print_number(const tn_record_path *path, const tn_record_field *fiel
 }
 
 /* The value of a field of times. */
-static int print_time(tarn_cx *cx, const tn_record_path *path, size_t i, int64_t row,
-                      int64_t number, tn_buf *out)
+static int print_time(tarn_cx *cx, const tn_record_path *path, size_t i, int64_t row, tn_buf *out)
 {
     const tn_record_field *field = &path->fields[i];
     tn_str text;
@@ -173,24 +172,22 @@ static int print_time(tarn_cx *cx, const tn_record_path *path, size_t i, int64_t
         tn_rows_bytes(&field->type, tn_record_field_array(field), tn_record_field_at(field, row));
     if (!tn_path_time_text(path->time, text, out))
         TN_FAIL(TARN_E_INVALID,
-                "row %lld: the partition field \"%.*s\" holds \"%.*s\", which no pattern of "
+                "the partition field \"%.*s\" holds \"%.*s\", which no pattern of "
                 "hoodie.keygen.timebased.input.dateformat (%.*s) reads",
-                (long long)number, TN_STR_ARG(field->name),
-                (int)(text.len > SHOWN_BYTES ? SHOWN_BYTES : text.len), text.ptr,
-                TN_STR_ARG(path->options->timebased.input_format));
+                TN_STR_ARG(field->name), (int)(text.len > SHOWN_BYTES ? SHOWN_BYTES : text.len),
+                text.ptr, TN_STR_ARG(path->options->timebased.input_format));
 done:
     return rc;
 }
 
-static int print_level(tarn_cx *cx, const tn_record_path *path, size_t i, int64_t row,
-                       int64_t number, tn_buf *out)
+static int print_level(tarn_cx *cx, const tn_record_path *path, size_t i, int64_t row, tn_buf *out)
 {
     const tn_record_field *field = &path->fields[i];
     tn_buf value = {0};
     int rc = TARN_OK;
 
     if (path->is_time[i])
-        TN_TRY(print_time(cx, path, i, row, number, &value));
+        TN_TRY(print_time(cx, path, i, row, &value));
     else if (!tn_record_field_is_null(field, row))
         tn_record_field_text(field, row, &value);
     if (path->options->hive_style) {
@@ -235,8 +232,7 @@ static const char *path_fault(tn_str path)
     return path.len >= TN_PATH_BYTES_MAX ? "is too long" : NULL;
 }
 
-int tn_record_path_print(tarn_cx *cx, const tn_record_path *path, int64_t row, int64_t number,
-                         tn_buf *out)
+int tn_record_path_print(tarn_cx *cx, const tn_record_path *path, int64_t row, tn_buf *out)
 {
     size_t from = out->len;
     const char *fault;
@@ -248,7 +244,7 @@ int tn_record_path_print(tarn_cx *cx, const tn_record_path *path, int64_t row, i
     for (size_t i = 0; i < path->count; i++) {
         if (i > 0)
             tn_buf_u8(out, '/');
-        TN_TRY(print_level(cx, path, i, row, number, out));
+        TN_TRY(print_level(cx, path, i, row, out));
     }
     TN_TRY(tn_buf_check(cx, out));
     for (size_t i = from; path->options->slash_dates && path->count == 1 && i < out->len; i++)
@@ -257,11 +253,12 @@ int tn_record_path_print(tarn_cx *cx, const tn_record_path *path, int64_t row, i
     made = tn_str_from(tn_buf_view(out), from);
     fault = path_fault(made);
     if (fault != NULL)
-        TN_FAIL(TARN_E_INVALID,
-                "row %lld: the partition path \"%.*s%s\" %s; correct the row, or write the table "
-                "with " URL_ENCODE "=true",
-                (long long)number, (int)(made.len > SHOWN_BYTES ? SHOWN_BYTES : made.len), made.ptr,
-                made.len > SHOWN_BYTES ? "..." : "", fault);
+        TN_FAIL(
+            TARN_E_INVALID,
+            "the partition path \"%.*s%s\" %s; correct the row, or write the table with " URL_ENCODE
+            "=true",
+            (int)(made.len > SHOWN_BYTES ? SHOWN_BYTES : made.len), made.ptr,
+            made.len > SHOWN_BYTES ? "..." : "", fault);
 done:
     return rc;
 }

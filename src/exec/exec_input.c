@@ -278,6 +278,14 @@ static int stream_next(struct ArrowArrayStream *self, struct ArrowArray *out)
     return 0;
 }
 
+uint64_t tn_exec_input_line(const struct ArrowArrayStream *rows, int64_t row)
+{
+    const stream *s = rows->private_data;
+
+    assert(rows->get_next == stream_next);
+    return s->csv != NULL ? tn_csv_read_line(s->csv, row) : tn_ndjson_read_line(s->ndjson, row);
+}
+
 static const char *stream_error(struct ArrowArrayStream *self)
 {
     stream *s = self->private_data;

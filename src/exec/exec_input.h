@@ -37,6 +37,8 @@ int tn_exec_input_sample(tarn_cx *cx, tn_exec_input *input, const tn_text_read_o
 /* The rows. `input` belongs to *out; on failure it stays the caller's. */
 int tn_exec_input_stream(tarn_cx *cx, tn_exec_input *input, const tn_text_read_options *options,
                          struct ArrowArrayStream *out);
+/* Of a stream of these: the line that row `row` of its last batch begins in; 0: not known. */
+uint64_t tn_exec_input_line(const struct ArrowArrayStream *rows, int64_t row);
 void tn_exec_input_close(tn_exec_input *input);
 
 #endif

@@ -109,6 +109,21 @@ done:
     return rc;
 }
 
+int tn_exec_print_row(tarn_cx *cx, const struct ArrowSchema *schema, const struct ArrowArray *batch,
+                      int64_t row, tn_buf *out)
+{
+    tn_ndjson_writer *writer = NULL;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_ndjson_writer_open(cx, schema, &writer));
+    TN_TRY(tn_ndjson_writer_rows(cx, writer, batch, row, 1, out));
+    if (out->len != 0 && out->data[out->len - 1] == '\n')
+        out->len--;
+done:
+    tn_ndjson_writer_close(writer);
+    return rc;
+}
+
 static int codec_of(tarn_cx *cx, tn_str name, int32_t *out)
 {
     static const struct {

@@ -2,6 +2,7 @@
 #ifndef TN_EXEC_PRINT_H
 #define TN_EXEC_PRINT_H
 
+#include "base/buf.h"
 #include "io/store.h"
 #include "tarn/batch.h"
 
@@ -16,5 +17,9 @@ int tn_exec_print(tarn_cx *cx, struct ArrowArrayStream *rows, enum tn_print_form
 /* Parquet to a sink, which is neither finished nor closed. `codec`: a name, or empty for zstd. */
 int tn_exec_print_parquet(tarn_cx *cx, struct ArrowArrayStream *rows, tn_sink *sink, tn_str codec,
                           uint64_t *row_count);
+
+/* Appends one row of a batch as a JSON object, without the end of a line. */
+int tn_exec_print_row(tarn_cx *cx, const struct ArrowSchema *schema, const struct ArrowArray *batch,
+                      int64_t row, tn_buf *out);
 
 #endif

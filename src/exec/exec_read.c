@@ -301,7 +301,7 @@ static int refine(tarn_cx *cx, tn_exec_read *r, struct ArrowArray *needed, struc
     int rc = TARN_OK;
 
     r->counts.rows_read += (uint64_t)needed->length;
-    TN_TRY(tn_read_rows_refine(cx, r->task, needed, out));
+    TN_TRY(tn_read_rows_refine(cx, r->task, needed, out, NULL));
     r->counts.rows_out += (uint64_t)out->length;
 done:
     return rc;

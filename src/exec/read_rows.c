@@ -94,7 +94,7 @@ done:
 }
 
 int tn_read_rows_refine(tarn_cx *cx, const tn_scan_task *task, struct ArrowArray *needed,
-                        struct ArrowArray *out)
+                        struct ArrowArray *out, tn_buf *which)
 {
     struct ArrowArray made = {0};
     int64_t rows = needed->length, kept = rows;
@@ -106,6 +106,10 @@ int tn_read_rows_refine(tarn_cx *cx, const tn_scan_task *task, struct ArrowArray
         if (keep == NULL)
             TN_TRY(TARN_E_NOMEM);
         TN_TRY(tn_filter_eval(cx, task->filter, needed, keep, &kept));
+        if (which != NULL) {
+            tn_buf_add(which, keep, (size_t)rows);
+            TN_TRY(tn_buf_check(cx, which));
+        }
     }
     if (kept > 0) {
         TN_TRY(project(cx, task, needed, &made));

@@ -121,6 +121,7 @@ typedef struct tn_hudi_write {
     bool all_deletes;
     bool merges;      /* rows of one key meet */
     bool stream_rows; /* they are not gathered */
+    int64_t bad_rows; /* read, and rejected since they have no key or no place */
 
     /* hudi_files.c: its files. */
     tn_slices slices;
@@ -177,6 +178,12 @@ typedef struct tn_hudi_rows_source {
     char error[TN_ERROR_TEXT_MAX];
 } tn_hudi_rows_source;
 void tn_hudi_rows_stream(tn_hudi_rows_source *source, struct ArrowArrayStream *out);
+
+/* hudi_bad.c: a batch of inputs that tn_record_key_batch failed for. Rows without a key or a place
+ * are rejected, and it is made again of the others; INVALID naming the first one's input and line
+ * where nobody takes rejects. */
+int tn_hudi_bad_rows(tarn_cx *cx, tn_hudi_write *w, const struct ArrowArrayStream *rows,
+                     struct ArrowArray *batch, int64_t first_row, tn_record_keys *keys);
 
 /* hudi_files.c */
 

@@ -341,6 +341,30 @@ static int all_deleted(tarn_cx *cx, tn_hudi_write *w, int64_t rows, tn_record_ke
     return TARN_OK;
 }
 
+/* The next batch with rows that have keys and places; *batch stays released at the end. */
+static int read_batch(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *rows,
+                      struct ArrowArray *batch, tn_record_keys *keys, int64_t *first_row)
+{
+    int rc = TARN_OK;
+
+    do {
+        tn_array_release(batch);
+        TN_TRY(tn_stream_next(cx, rows, batch));
+        if (batch->release == NULL)
+            break;
+        if (w->foreign_rows)
+            TN_TRY(tn_array_check(cx, &w->fit.from, batch));
+        *first_row = w->fit.rows;
+        TN_TRY(tn_hudi_fit_batch(cx, &w->fit, batch));
+        rc = tn_record_key_batch(cx, w->key, batch, *first_row + 1, keys);
+        if (rc == TARN_E_INVALID && !w->foreign_rows)
+            rc = tn_hudi_bad_rows(cx, w, rows, batch, *first_row, keys);
+        TN_TRY(rc);
+    } while (batch->length == 0);
+done:
+    return rc;
+}
+
 static int read_rows(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *rows,
                      struct ArrowArray *out, tn_record_keys *keys)
 {
@@ -348,19 +372,14 @@ static int read_rows(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *row
     int64_t first_row;
     int rc = TARN_OK;
 
-    TN_TRY(tn_stream_next(cx, rows, &batch));
+    TN_TRY(read_batch(cx, w, rows, &batch, keys, &first_row));
     if (batch.release == NULL)
         goto done;
-    if (w->foreign_rows)
-        TN_TRY(tn_array_check(cx, &w->fit.from, &batch));
-    first_row = w->fit.rows;
-    TN_TRY(tn_hudi_fit_batch(cx, &w->fit, &batch));
-    TN_TRY(tn_record_key_batch(cx, w->key, &batch, first_row + 1, keys));
     if (w->all_deletes)
         TN_TRY(all_deleted(cx, w, batch.length, keys));
     TN_TRY(check_whole(cx, w, keys, first_row, batch.length));
     TN_TRY(add_meta(cx, w, keys, &batch, out));
-    w->log->report.rows = w->fit.rows;
+    w->log->report.rows = w->fit.rows - w->bad_rows;
     if (w->given->on_progress != NULL)
         w->given->on_progress(w->given->arg, (uint64_t)w->fit.rows);
 done:

@@ -41,8 +41,11 @@ typedef struct input {
     tn_scan_task task; /* its filter and projection */
     size_t next;       /* file */
     struct ArrowArrayStream open;
+    bool text;              /* `open` is of text */
     struct ArrowSchema own; /* of `open` */
     tn_str name;            /* of `open` */
+    int64_t given, fresh;   /* rows that `open` gave before its last batch, and with it */
+    tn_buf kept;            /* of the last batch: a byte per row, not 0 where it was kept */
     int failed;             /* errno; 0: not */
     char error[TN_ERROR_TEXT_MAX];
 } input;
@@ -56,6 +59,7 @@ static void input_free(input *in)
     tn_field_release(&in->own);
     tn_exec_input_close(in->standard);
     tn_read_columns_clear(&in->columns);
+    tn_buf_clear(&in->kept);
     tn_field_release(&in->all);
     tn_input_files_clear(&in->files);
     tn_arena_clear(&in->arena);
@@ -310,11 +314,13 @@ static int open_next(tarn_cx *cx, input *in)
     int rc = TARN_OK;
 
     assert(in->open.release == NULL);
+    in->text = file->format != TN_INPUT_PARQUET || file->path.ptr == NULL;
     in->name = name_of(file);
-    if (file->format == TN_INPUT_PARQUET && file->path.ptr != NULL)
-        TN_TRY(open_parquet_rows(cx, in, file));
-    else
+    in->given = in->fresh = 0;
+    if (in->text)
         TN_TRY(open_text_rows(cx, in, file));
+    else
+        TN_TRY(open_parquet_rows(cx, in, file));
     TN_TRY(schema_of(cx, &in->open, &in->own));
 done:
     return rc;
@@ -363,13 +369,16 @@ static int next_of_open(tarn_cx *cx, input *in, struct ArrowArray *out, bool *en
     *ended = batch.release == NULL;
     if (*ended)
         return TARN_OK;
+    in->given = in->fresh;
+    in->fresh += batch.length;
+    tn_buf_reset(&in->kept);
     rc = make_needed(cx, in, &batch, &needed);
     /* Casts know only columns, not files. */
     if (rc == TARN_E_UNSUPPORTED && strncmp(tarn_cx_error(cx), "column", 6) == 0)
         tn_fail_within(cx, rc, "%.*s", TN_STR_ARG(in->name));
     TN_TRY(rc);
     if (needed.length > 0)
-        TN_TRY(tn_read_rows_refine(cx, &in->task, &needed, out));
+        TN_TRY(tn_read_rows_refine(cx, &in->task, &needed, out, &in->kept));
 done:
     tn_array_release(&batch);
     tn_array_release(&needed);
@@ -432,6 +441,26 @@ static void stream_release(struct ArrowArrayStream *self)
 {
     input_free(self->private_data);
     self->release = NULL;
+}
+
+void tn_input_origin(const struct ArrowArrayStream *rows, int64_t row, tn_input_place *out)
+{
+    const input *in = rows->private_data;
+    int64_t at = row;
+
+    assert(rows->get_next == stream_next);
+    *out = (tn_input_place){.source = in->name};
+    if (in->kept.len != 0) {
+        int64_t left = row + 1;
+
+        for (at = 0; at < (int64_t)in->kept.len; at++)
+            if (in->kept.data[at] != 0 && --left == 0)
+                break;
+    }
+    if (in->open.release != NULL && in->text)
+        out->line = tn_exec_input_line(&in->open, at);
+    else
+        out->row = (uint64_t)(in->given + at + 1);
 }
 
 int tn_input_open(tarn_cx *cx, const tn_input_options *options, struct ArrowArrayStream *out)

@@ -30,4 +30,12 @@ typedef struct tn_input_options {
  * it. *out is the caller's to release, before cx is closed; options are borrowed until then. */
 int tn_input_open(tarn_cx *cx, const tn_input_options *options, struct ArrowArrayStream *out);
 
+/* Where a row of the last batch of such a stream came from. */
+typedef struct tn_input_place {
+    tn_str source;
+    uint64_t line; /* of text */
+    uint64_t row;  /* of Parquet, from 1, of those that the condition left; 0: it is text */
+} tn_input_place;
+void tn_input_origin(const struct ArrowArrayStream *rows, int64_t row, tn_input_place *out);
+
 #endif

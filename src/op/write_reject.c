@@ -1,6 +1,8 @@
 /* Records that do not fit their columns, as NDJSON lines:
  *     {"source":"a.csv","line":3,"column":"n","reason":"…","record":"1,x"}
- * A record that is no UTF-8 is in "record_base64".
+ * A record that is no UTF-8 is in "record_base64". A row that was read and then turned out to have
+ * no key or place has its values instead, and one of Parquet a number instead of a line:
+ *     {"source":"a.parquet","row":3,"column":"id","reason":"…","values":{"id":null,"n":1}}
  * I1: the file appears under its name whole and durable, just before the rows of its run do.
  * I2: a write that fails leaves no file. */
 #include <inttypes.h>
@@ -77,6 +79,13 @@ static void put_record(tn_json *json, tn_str record)
     }
 }
 
+static void put_values(tn_json *json, tn_str values)
+{
+    tn_json_key(json, "values");
+    tn_buf_str(json->out, values);
+    json->comma = true;
+}
+
 int tn_write_reject_add(tarn_cx *cx, void *arg, const tn_text_bad *bad)
 {
     tn_write_reject *reject = arg;
@@ -93,14 +102,17 @@ int tn_write_reject_add(tarn_cx *cx, void *arg, const tn_text_bad *bad)
     json = tn_json_to(&reject->line);
     tn_json_object(&json);
     tn_json_put_text(&json, "source", bad->source);
-    tn_json_put_u64(&json, "line", bad->line);
+    tn_json_put_u64(&json, bad->row != 0 ? "row" : "line", bad->row != 0 ? bad->row : bad->line);
     tn_json_key(&json, "column");
     if (bad->column.len != 0)
         tn_json_text(&json, bad->column);
     else
         tn_json_null(&json);
     tn_json_put_text(&json, "reason", tn_str_of(bad->reason));
-    put_record(&json, bad->record);
+    if (bad->values.len != 0)
+        put_values(&json, bad->values);
+    else
+        put_record(&json, bad->record);
     tn_json_object_end(&json);
     tn_buf_u8(&reject->line, '\n');
     if (reject->line.len >= REJECT_FLUSH_BYTES)

@@ -16,6 +16,7 @@
 #include "codec/csv/csv_columns.h"
 #include "codec/csv/csv_scan.h"
 #include "codec/csv/csv_window.h"
+#include "codec/text/text_lines.h"
 
 #define WINDOW_BYTES (4u << 20)  /* read ahead */
 #define PIECE_BYTES  (1u << 20)  /* of text scanned at once */
@@ -31,8 +32,9 @@ struct tn_csv_read {
     tn_csv_window window;
     tn_csv_columns columns;
     tn_csv_table table;
-    uint64_t line; /* of the first byte of the window */
-    bool cut;      /* the feed holds a sample: the last record may be cut off */
+    uint64_t line;       /* of the first byte of the window */
+    tn_text_lines lines; /* of the rows of the batch */
+    bool cut;            /* the feed holds a sample: the last record may be cut off */
     tn_lease fields, starts, texts, fates;
     /* The rows of the table that are being converted; NULL: all. */
     const uint32_t *picked;
@@ -467,6 +469,31 @@ done:
     return rc;
 }
 
+/* Whether the records of the table stand in a line each, with nothing between them. */
+static bool in_lines(const tn_csv_read *reader)
+{
+    const tn_csv_table *table = &reader->table;
+    uint8_t last = tn_csv_window_text(&reader->window)[table->consumed - 1];
+
+    return table->odd.len == 0 && table->lines == table->rows && (last == '\n' || last == '\r');
+}
+
+/* Keeps the lines of the rows just converted: all, or those picked, which are the batch's from
+ * `row` on. */
+static void note_lines(tn_csv_read *reader, int64_t row, const uint32_t *picked, size_t count)
+{
+    report r = {0, reader->line};
+
+    if (picked == NULL && in_lines(reader)) {
+        tn_text_lines_add(&reader->lines, row, (int64_t)count, reader->line);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        move_to(reader, &r, reader->table.starts[picked != NULL ? picked[i] : i]);
+        tn_text_lines_add(&reader->lines, row + (int64_t)i, 1, r.line);
+    }
+}
+
 /* Reports what is bad among the rows just converted, and builds them anew without it. */
 static int settle_bad(tarn_cx *cx, tn_csv_read *reader)
 {
@@ -474,18 +501,20 @@ static int settle_bad(tarn_cx *cx, tn_csv_read *reader)
     uint32_t *good = fates + reader->table.rows_max;
     size_t count = 0, rows = reader->table.rows;
     bool values = find_fates(reader, fates);
+    int64_t first = tn_build_rows(reader->columns.build) - (int64_t)rows;
     int rc = TARN_OK;
 
-    if (!values && reader->table.odd.len == 0)
+    if (values || reader->table.odd.len != 0)
+        TN_TRY(report_all(cx, reader, values ? fates : NULL));
+    if (!values) {
+        note_lines(reader, first, NULL, rows);
         return TARN_OK;
-    TN_TRY(report_all(cx, reader, values ? fates : NULL));
-    if (!values)
-        return TARN_OK;
+    }
     for (size_t row = 0; row < rows; row++)
         if (fates[row] == GOOD_RECORD)
             good[count++] = (uint32_t)row;
-    TN_TRY(tn_build_truncate(cx, reader->columns.build,
-                             tn_build_rows(reader->columns.build) - (int64_t)rows));
+    note_lines(reader, first, good, count);
+    TN_TRY(tn_build_truncate(cx, reader->columns.build, first));
     reader->picked = good;
     reader->picked_count = count;
     rc = convert(cx, reader);
@@ -555,6 +584,7 @@ int tn_csv_read_next(tarn_cx *cx, tn_csv_read *reader, struct ArrowArray *out)
     bool ended = false;
     int rc = TARN_OK;
 
+    tn_text_lines_reset(&reader->lines);
     while (!ended && tn_build_rows(build) < reader->options.batch_rows && bytes < BATCH_BYTES) {
         TN_TRY(read_piece(cx, reader, reader->options.batch_rows - tn_build_rows(build), &ended));
         bytes = tn_build_bytes(build);
@@ -566,6 +596,11 @@ done:
     return rc;
 }
 
+uint64_t tn_csv_read_line(const tn_csv_read *reader, int64_t row)
+{
+    return tn_text_lines_at(&reader->lines, row);
+}
+
 void tn_csv_read_close(tn_csv_read *reader)
 {
     if (reader == NULL)
@@ -573,6 +608,7 @@ void tn_csv_read_close(tn_csv_read *reader)
     uncharge(reader);
     tn_csv_window_clear(&reader->window);
     tn_csv_columns_clear(&reader->columns);
+    tn_text_lines_clear(&reader->lines);
     tn_buf_clear(&reader->table.odd);
     tn_lease_clear(&reader->fields);
     tn_lease_clear(&reader->starts);

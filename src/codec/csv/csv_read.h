@@ -20,6 +20,8 @@ int tn_csv_read_sample(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *o
 int tn_csv_read_schema(tarn_cx *cx, const tn_csv_read *reader, struct ArrowSchema *out);
 /* The next batch as a struct array, the caller's; length 0 at the end. */
 int tn_csv_read_next(tarn_cx *cx, tn_csv_read *reader, struct ArrowArray *out);
+/* The line that row `row` of the last batch begins in; 0: it is not known. */
+uint64_t tn_csv_read_line(const tn_csv_read *reader, int64_t row);
 void tn_csv_read_close(tn_csv_read *reader);
 
 #endif

@@ -29,6 +29,10 @@ void tn_ndjson_piece_clear(tn_ndjson_piece *piece)
 {
     for (size_t i = 0; i < piece->batch_count; i++)
         tn_array_release(&piece->batches[i]);
+    for (size_t i = 0; i < piece->lines_count; i++)
+        tn_text_lines_clear(&piece->batch_lines[i]);
+    tn_text_lines_clear(&piece->made_lines);
+    free(piece->batch_lines);
     free(piece->batches);
     free(piece->bad);
     tn_ndjson_parser_clear(&piece->parser);
@@ -42,6 +46,26 @@ void tn_ndjson_piece_settled(tn_ndjson_piece *piece)
     tn_arena_clear(&piece->arena);
 }
 
+/* The lines of the rows that become a batch; those of an earlier one there are let go. */
+static int keep_lines(tarn_cx *cx, tn_ndjson_piece *piece)
+{
+    size_t at = piece->batch_count;
+    tn_text_lines swap;
+    int rc = TARN_OK;
+
+    if (at == piece->lines_count) {
+        TN_TRY(tn_grow(cx, &piece->batch_lines, at, &piece->lines_cap, sizeof *piece->batch_lines));
+        piece->batch_lines[at] = (tn_text_lines){0};
+        piece->lines_count++;
+    }
+    swap = piece->batch_lines[at];
+    piece->batch_lines[at] = piece->made_lines;
+    piece->made_lines = swap;
+    tn_text_lines_reset(&piece->made_lines);
+done:
+    return rc;
+}
+
 int tn_ndjson_piece_flush(tarn_cx *cx, tn_ndjson_piece *piece)
 {
     int rc = TARN_OK;
@@ -51,6 +75,7 @@ int tn_ndjson_piece_flush(tarn_cx *cx, tn_ndjson_piece *piece)
         return TARN_OK;
     TN_TRY(tn_grow(cx, &piece->batches, piece->batch_count, &piece->batch_cap,
                    sizeof *piece->batches));
+    TN_TRY(keep_lines(cx, piece));
     TN_TRY(tn_build_finish(cx, piece->build, &piece->batches[piece->batch_count]));
     piece->batch_count++;
     piece->rows = 0;
@@ -89,6 +114,7 @@ int tn_ndjson_piece_record(tarn_cx *cx, tn_ndjson_piece *piece, tn_str record, u
         return keep_bad(cx, piece, record, line);
     }
     TN_TRY(rc);
+    tn_text_lines_add(&piece->made_lines, piece->rows, 1, line);
     piece->rows++;
     if (piece->rows == piece->batch_rows ||
         (piece->rows % BATCH_CHECK_ROWS == 0 && tn_build_bytes(piece->build) > BATCH_BYTES_MAX))

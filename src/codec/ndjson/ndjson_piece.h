@@ -4,6 +4,7 @@
 
 #include "batch/array.h"
 #include "codec/ndjson/ndjson_parse.h"
+#include "codec/text/text_lines.h"
 
 /* A record that did not fit. */
 typedef struct tn_ndjson_bad {
@@ -22,7 +23,10 @@ typedef struct tn_ndjson_piece {
     uint64_t lines; /* taken from `text` so far */
     int64_t rows;   /* in the builders */
     struct ArrowArray *batches;
-    size_t batch_count, batch_cap;
+    tn_text_lines *batch_lines; /* of each, lines of the piece */
+    size_t batch_count, batch_cap, lines_cap, lines_count;
+    tn_text_lines made_lines; /* of the rows in the builders */
+    uint64_t first_line;      /* lines before the piece, once they are known */
     tn_ndjson_bad *bad;
     size_t bad_count, bad_cap;
     tn_arena arena; /* of `bad` */

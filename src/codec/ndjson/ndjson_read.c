@@ -39,7 +39,9 @@ struct tn_ndjson_read {
     size_t block_bytes;
     tn_ndjson_piece *pieces;
     size_t piece_count;
-    size_t piece_at, batch_at; /* handed out next */
+    size_t piece_at, batch_at;  /* handed out next */
+    const tn_text_lines *given; /* lines of the last batch, after `given_from` others */
+    uint64_t given_from;
     bool ended;
     tn_map warned; /* paths of keys left out */
     tn_arena arena;
@@ -128,6 +130,7 @@ static int settle(tarn_cx *cx, reader *r)
         tn_ndjson_piece *piece = &r->pieces[i];
         size_t *left = &piece->parser.left_told;
 
+        piece->first_line = r->line;
         TN_TRY(tell(cx, r, piece, left, r->line));
         while (piece->text.len > 0) {
             TN_TRY(tn_cx_check(cx));
@@ -188,6 +191,8 @@ static bool take_batch(reader *r, struct ArrowArray *out)
         tn_ndjson_piece *piece = &r->pieces[r->piece_at];
 
         if (r->batch_at < piece->batch_count) {
+            r->given = &piece->batch_lines[r->batch_at];
+            r->given_from = piece->first_line;
             tn_array_move(&piece->batches[r->batch_at++], out);
             return true;
         }
@@ -196,6 +201,13 @@ static bool take_batch(reader *r, struct ArrowArray *out)
         r->piece_at++;
     }
     return false;
+}
+
+uint64_t tn_ndjson_read_line(const tn_ndjson_read *r, int64_t row)
+{
+    uint64_t line = r->given != NULL ? tn_text_lines_at(r->given, row) : 0;
+
+    return line != 0 ? line + r->given_from : 0;
 }
 
 int tn_ndjson_read_next(tarn_cx *cx, tn_ndjson_read *r, struct ArrowArray *out)

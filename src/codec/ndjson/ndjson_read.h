@@ -24,6 +24,8 @@ int tn_ndjson_read_sample(tarn_cx *cx, tn_feed *feed, const tn_text_read_options
 int tn_ndjson_read_schema(tarn_cx *cx, const tn_ndjson_read *reader, struct ArrowSchema *out);
 /* The next batch as a struct array, the caller's; length 0 at the end. */
 int tn_ndjson_read_next(tarn_cx *cx, tn_ndjson_read *reader, struct ArrowArray *out);
+/* The line that row `row` of the last batch begins in; 0: it is not known. */
+uint64_t tn_ndjson_read_line(const tn_ndjson_read *reader, int64_t row);
 void tn_ndjson_read_close(tn_ndjson_read *reader);
 
 #endif

@@ -14,6 +14,8 @@ typedef struct tn_text_bad {
     uint64_t column_number;
     tn_str column; /* name; empty: of no one column */
     tn_str record;
+    uint64_t row;  /* where there are no lines: of the source, from 1 */
+    tn_str values; /* where its bytes are gone: the row as a JSON object; else empty */
     const char *reason;
     uint64_t inferred_rows; /* the column's type is that of so many rows of a sample; 0: given */
 } tn_text_bad;
