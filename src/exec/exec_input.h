@@ -30,7 +30,8 @@ typedef struct tn_exec_input tn_exec_input;
 /* *out holds the file open. INVALID: a format is neither named nor seen; UNSUPPORTED: Parquet. */
 int tn_exec_input_begin(tarn_cx *cx, tn_store *store, tn_str path, enum tn_input_format format,
                         tn_exec_input **out);
-/* The columns that its sample shows, those without a value of type null; *out is the caller's.
+/* The columns that its sample shows, those without a value of type null, those of integers that 32
+ * bits hold int32; *out is the caller's.
  * *rows: how many it has. What was looked at is read again by the stream. */
 int tn_exec_input_sample(tarn_cx *cx, tn_exec_input *input, const tn_text_read_options *options,
                          struct ArrowSchema *out, uint64_t *rows);

@@ -129,25 +129,38 @@ done:
     return rc;
 }
 
-static bool has_exactly(const struct ArrowSchema *table, const char *name)
+static const struct ArrowSchema *child_exactly(const struct ArrowSchema *table, const char *name)
 {
     for (int64_t i = 0; table != NULL && i < table->n_children; i++)
         if (strcmp(table->children[i]->name, name) == 0)
-            return true;
-    return false;
+            return table->children[i];
+    return NULL;
+}
+
+static int refuse_twin(tarn_cx *cx, const char *name, const char *other, const char *within)
+{
+    return tn_fail(
+        cx, TARN_E_INVALID,
+        "%s \"%s\"%s%s%s differs from \"%s\" by case alone, and readers of Hudi tables do "
+        "not tell them apart; rename it, or leave it out with --columns",
+        within != NULL ? "field" : "column", name, within != NULL ? " of \"" : "",
+        within != NULL ? within : "", within != NULL ? "\"" : "", other);
 }
 
 /* Engines that read Hudi tables do not tell names apart by case: Spark and Hive refuse a table with
- * two that differ by nothing else. Such a column is not made; one that the table has stays. */
+ * two that differ by nothing else. Such a column is not made, nor such a field of a struct at any
+ * depth; what the table (NULL: none) has stays. `within` NULL: these are columns. */
 static int check_twins(tarn_cx *cx, const struct ArrowSchema *columns,
-                       const struct ArrowSchema *table)
+                       const struct ArrowSchema *table, const char *within)
 {
+    int64_t meta = within == NULL ? 5 : 0;
+    bool named = strcmp(columns->format, "+s") == 0;
     tn_arena arena = {0};
     tn_map names = {0};
     int rc = TARN_OK;
 
-    for (int64_t i = 0; i < 5 + columns->n_children; i++) {
-        const char *name = i < 5 ? tn_hudi_meta_names[i] : columns->children[i - 5]->name;
+    for (int64_t i = 0; named && i < meta + columns->n_children; i++) {
+        const char *name = i < meta ? tn_hudi_meta_names[i] : columns->children[i - meta]->name;
         tn_str lower = {tn_arena_take(cx, &arena, strlen(name) + 1), strlen(name)};
         size_t *place;
         bool added;
@@ -158,14 +171,23 @@ static int check_twins(tarn_cx *cx, const struct ArrowSchema *columns,
         place = tn_map_add(cx, &names, lower, &added);
         if (place == NULL)
             TN_TRY(TARN_E_NOMEM);
-        if (!added && !has_exactly(table, name))
-            TN_FAIL(TARN_E_INVALID,
-                    "column \"%s\" differs from \"%s\" by case alone, and readers of Hudi tables "
-                    "do not tell them apart; rename it, or leave it out with --columns",
-                    name,
-                    *place < 5 ? tn_hudi_meta_names[*place] : columns->children[*place - 5]->name);
+        if (!added && child_exactly(table, name) == NULL)
+            TN_TRY(refuse_twin(cx, name,
+                               (int64_t)*place < meta
+                                   ? tn_hudi_meta_names[*place]
+                                   : columns->children[(int64_t)*place - meta]->name,
+                               within));
         if (added)
             *place = (size_t)i;
+    }
+    for (int64_t i = 0; i < columns->n_children; i++) {
+        const struct ArrowSchema *below = columns->children[i];
+
+        TN_TRY(check_twins(cx, below,
+                           named || table == NULL  ? child_exactly(table, below->name)
+                           : i < table->n_children ? table->children[i]
+                                                   : NULL,
+                           within == NULL || named ? below->name : within));
     }
 done:
     tn_map_clear(&names);
@@ -185,9 +207,30 @@ static void note(tn_hudi_fit *fit, size_t *count, const tn_str *path, size_t dep
     }
 }
 
+/* Whether some input had the field of this path, where one had the struct that it lies in. */
+static bool was_seen_below(const tn_hudi_fit_options *options, const tn_str *path, size_t depth)
+{
+    char lower[TN_HUDI_NAME_BYTES_MAX];
+    size_t len = 0, end = 0;
+
+    if (options->seen == NULL)
+        return true;
+    for (size_t i = 0; i < depth; i++) {
+        if (path[i].len + 1 >= sizeof lower - len)
+            return true;
+        end = len;
+        tn_hudi_lower(path[i], lower + len);
+        len += path[i].len;
+        lower[len++] = '.';
+    }
+    return tn_map_find(options->seen, (tn_str){lower, end}) == NULL ||
+           tn_map_find(options->seen, (tn_str){lower, len - 1}) != NULL;
+}
+
 /* Fields of a struct of the table that the input's lacks, at every depth. */
 static void note_fields(tn_hudi_fit *fit, const struct ArrowSchema *table,
-                        const struct ArrowSchema *rows, size_t *count, tn_str *path, size_t depth)
+                        const struct ArrowSchema *rows, const tn_hudi_fit_options *options,
+                        size_t *count, tn_str *path, size_t depth)
 {
     if (strcmp(table->format, "+s") != 0 || strcmp(rows->format, "+s") != 0 ||
         depth >= MISSING_DEPTH_MAX)
@@ -196,10 +239,11 @@ static void note_fields(tn_hudi_fit *fit, const struct ArrowSchema *table,
         int64_t at = tn_unify_match(table, i, rows);
 
         path[depth] = tn_str_of(table->children[i]->name);
-        if (at < 0)
+        if (at < 0 || !was_seen_below(options, path, depth + 1))
             note(fit, count, path, depth + 1);
         else
-            note_fields(fit, table->children[i], rows->children[at], count, path, depth + 1);
+            note_fields(fit, table->children[i], rows->children[at], options, count, path,
+                        depth + 1);
     }
 }
 
@@ -223,7 +267,7 @@ static void note_missing(tn_hudi_fit *fit, const struct ArrowSchema *chosen,
         if (at < 0 || !was_seen(options, column->name))
             note(fit, &count, path, 1);
         else
-            note_fields(fit, column, chosen->children[at], &count, path, 1);
+            note_fields(fit, column, chosen->children[at], options, &count, path, 1);
     }
     if (count > MISSING_NAMED_MAX)
         tn_buf_print(&fit->missing, " and %zu more", count - MISSING_NAMED_MAX);
@@ -293,7 +337,7 @@ int tn_hudi_fit_open(tarn_cx *cx, const struct ArrowSchema *from,
     TN_TRY(choose(cx, &fit.plain, options, &chosen, source));
     TN_TRY(check_names(cx, &chosen));
     TN_TRY(decide(cx, &fit, &chosen, options));
-    TN_TRY(check_twins(cx, &fit.to, options->table));
+    TN_TRY(check_twins(cx, &fit.to, options->table, NULL));
     note_missing(&fit, &chosen, options);
     TN_TRY(tn_buf_check(cx, &fit.missing));
     fit.source = tn_calloc(cx, (size_t)fit.to.n_children + 1, sizeof *fit.source);

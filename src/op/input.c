@@ -19,6 +19,7 @@
 
 #include "batch/predicate.h"
 #include "batch/stream.h"
+#include "batch/type.h"
 #include "batch/unify.h"
 #include "exec/read_rows.h"
 #include "op/input_find.h"
@@ -195,6 +196,30 @@ done:
     return rc;
 }
 
+/* A column of `given` (NULL: none) that a sample made wider stays so in the table: it is told. */
+static void tell_widened(const input *in, const struct ArrowSchema *given)
+{
+    const tn_text_read_options *text = &in->options.text;
+
+    for (int64_t i = 0; given != NULL && text->warn != NULL && i < given->n_children; i++) {
+        const struct ArrowSchema *was = given->children[i], *is = in->all.children[i];
+        tn_buf line = {0};
+
+        /* Integers of 64 bits that become double are told by who writes them. */
+        if (strcmp(was->format, is->format) == 0 || strcmp(was->format, "i") != 0)
+            continue;
+        tn_buf_print(&line, "column \"%s\": ", was->name);
+        tn_type_print(&line, was);
+        tn_buf_text(&line, " so far, ");
+        tn_type_print(&line, is);
+        tn_buf_text(&line, " from now on: the sample of the input has numbers that need it");
+        tn_buf_u8(&line, '\0');
+        if (!line.failed)
+            text->warn(text->warn_arg, (const char *)line.data);
+        tn_buf_clear(&line);
+    }
+}
+
 static int join_schemas(tarn_cx *cx, input *in)
 {
     tn_text_read_options *text = &in->text_options;
@@ -202,15 +227,18 @@ static int join_schemas(tarn_cx *cx, input *in)
     int rc = TARN_OK;
 
     *text = in->options.text;
+    joined.deep = in->options.deep && text->schema_open;
     if (text->schema != NULL)
         TN_TRY(tn_input_join_given(cx, &joined, text->schema));
     for (size_t i = 0; i < in->files.count; i++)
         TN_TRY(add_schema(cx, in, i, &joined));
     TN_TRY(tn_input_joined_all(cx, &joined, &in->all));
+    tell_widened(in, joined.deep ? text->schema : NULL);
     if (samples_text(in)) {
         text->schema = &in->all;
         text->schema_open = false;
         text->schema_inferred = true;
+        text->schema_deep = joined.deep;
         text->schema_given = joined.firm.release != NULL ? (size_t)joined.firm.n_children : 0;
     }
 done:

@@ -21,6 +21,8 @@ typedef struct tn_input_options {
      * what the filter and the columns wanted leave of them. NULL: not. */
     int (*on_schema)(tarn_cx *cx, void *arg, const struct ArrowSchema *schema);
     void *on_schema_arg;
+    bool deep;   /* with text.schema_open: also fields of structs that it lacks are read, and
+                    integers become wider, or double, where samples have such numbers */
     bool micros; /* times that samples show have no finer unit than microseconds */
 } tn_input_options;
 

@@ -68,7 +68,11 @@ static bool starts(const struct ArrowSchema *schema, const char *format)
 /* The format of both, where neither is nested or null and they differ. */
 static const char *join_scalars(const struct ArrowSchema *a, const struct ArrowSchema *b)
 {
-    if ((is(a, "l") && is(b, "g")) || (is(a, "g") && is(b, "l")))
+    bool whole_a = is(a, "i") || is(a, "l"), whole_b = is(b, "i") || is(b, "l");
+
+    if (whole_a && whole_b)
+        return "l";
+    if ((whole_a && is(b, "g")) || (is(a, "g") && whole_b))
         return "g";
     if (is(a, "tdD") && starts(b, "ts"))
         return b->format;
@@ -163,15 +167,53 @@ done:
     return rc;
 }
 
-/* A copy in which no type is null: a column without any value is text. */
+/* A copy in which no type is null: a column without any value is text. Integers are of 64 bits. */
 static int copy_settled(tarn_cx *cx, const struct ArrowSchema *from, struct ArrowSchema *out)
 {
-    const char *format = is(from, "n") ? "u" : from->format;
+    const char *format = is(from, "n") ? "u" : is(from, "i") ? "l" : from->format;
     int rc = TARN_OK;
 
     TN_TRY(tn_field_init(cx, out, format, tn_str_of(from->name), true, (size_t)from->n_children));
     for (int64_t i = 0; i < from->n_children; i++)
         TN_TRY(copy_settled(cx, from->children[i], out->children[i]));
+done:
+    return rc;
+}
+
+/* The format of numbers that samples show in a column of numbers. */
+static const char *widen(const struct ArrowSchema *firm, const struct ArrowSchema *loose)
+{
+    bool whole = is(firm, "i") || is(firm, "l");
+
+    if (firm->dictionary == NULL && whole && is(loose, "g"))
+        return "g";
+    return firm->dictionary == NULL && is(firm, "i") && is(loose, "l") ? "l" : firm->format;
+}
+
+/* A column that was asked for, with what samples show of it besides. */
+static int join_deep(tarn_cx *cx, const struct ArrowSchema *firm, const struct ArrowSchema *loose,
+                     struct ArrowSchema *out)
+{
+    bool group = is(firm, "+s") && is(loose, "+s");
+    bool list = (is(firm, "+l") || is(firm, "+L")) && is(loose, "+l");
+    int64_t n = firm->n_children, added = 0;
+    int rc = TARN_OK;
+
+    if (!group && !list && widen(firm, loose) == firm->format)
+        return tn_field_copy(cx, firm, out);
+    for (int64_t i = 0; group && i < loose->n_children; i++)
+        added += tn_unify_match(loose, i, firm) < 0;
+    TN_TRY(tn_field_init(cx, out, widen(firm, loose), tn_str_of(firm->name),
+                         tn_field_nullable(firm), (size_t)(n + added)));
+    for (int64_t i = 0; i < firm->n_children; i++) {
+        int64_t at = group ? tn_unify_match(firm, i, loose) : 0;
+
+        TN_TRY(at >= 0 ? join_deep(cx, firm->children[i], loose->children[at], out->children[i])
+                       : tn_field_copy(cx, firm->children[i], out->children[i]));
+    }
+    for (int64_t i = 0; group && i < loose->n_children; i++)
+        if (tn_unify_match(loose, i, firm) < 0)
+            TN_TRY(copy_settled(cx, loose->children[i], out->children[n++]));
 done:
     return rc;
 }
@@ -188,7 +230,12 @@ int tn_input_joined_all(tarn_cx *cx, const tn_input_joined *joined, struct Arrow
         added += firm_count == 0 || tn_unify_match(loose, i, firm) < 0;
     TN_TRY(tn_field_init(cx, &made, "+s", TN_STR(""), false, (size_t)(firm_count + added)));
     for (; n < firm_count; n++) {
-        TN_TRY(tn_field_copy(cx, firm->children[n], made.children[n]));
+        int64_t at = joined->deep && loose_count != 0 ? tn_unify_match(firm, n, loose) : -1;
+
+        if (at >= 0)
+            TN_TRY(join_deep(cx, firm->children[n], loose->children[at], made.children[n]));
+        else
+            TN_TRY(tn_field_copy(cx, firm->children[n], made.children[n]));
         if (joined->has_text && n >= joined->given)
             made.children[n]->flags |= ARROW_FLAG_NULLABLE;
     }

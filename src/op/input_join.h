@@ -7,10 +7,14 @@
 /* Zeroed before; cleared after a failure too. */
 typedef struct tn_input_joined {
     struct ArrowSchema firm;  /* given, and of Parquet */
-    struct ArrowSchema loose; /* of samples: "n" where there was no value yet */
+    struct ArrowSchema loose; /* of samples: "n" where there was no value yet, "i" where int32
+                                 would do for an int64 */
     tn_buf name;              /* of the first input with a firm schema */
     int64_t given;            /* columns that were asked for */
     bool has_text;
+    /* What samples show goes into the columns asked for: fields of their structs that they lack are
+     * added, and integers become wider, or double, where the sample has such numbers. */
+    bool deep;
 } tn_input_joined;
 
 void tn_input_joined_clear(tn_input_joined *joined);

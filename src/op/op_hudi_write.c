@@ -227,23 +227,41 @@ static void finish(tarn_cx *cx, tn_hudi_write *w)
     report->ms = tn_cx_now_ms(cx) - w->started_ms;
 }
 
+/* The name of a column, and of fields of structs after those of what they lie in ("s.x"); "s."
+ * tells that a struct was seen at all. */
+static int note_column(tarn_cx *cx, tn_hudi_write *w, tn_str above,
+                       const struct ArrowSchema *column)
+{
+    bool group = strcmp(column->format, "+s") == 0, added;
+    size_t len = above.len + strlen(column->name);
+    char *lower = tn_arena_take(cx, &w->arena, len + 2);
+    int rc = TARN_OK;
+
+    if (lower == NULL)
+        return TARN_E_NOMEM;
+    if (above.len != 0)
+        memcpy(lower, above.ptr, above.len);
+    tn_hudi_lower(tn_str_of(column->name), lower + above.len);
+    if (tn_map_add(cx, &w->seen, (tn_str){lower, len}, &added) == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    if (!group)
+        goto done;
+    lower[len] = '.';
+    if (tn_map_add(cx, &w->seen, (tn_str){lower, len + 1}, &added) == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    for (int64_t i = 0; i < column->n_children; i++)
+        TN_TRY(note_column(cx, w, (tn_str){lower, len + 1}, column->children[i]));
+done:
+    return rc;
+}
+
 static int note_columns(tarn_cx *cx, void *arg, const struct ArrowSchema *schema)
 {
-    tn_hudi_write *w = arg;
+    int rc = TARN_OK;
 
-    for (int64_t i = 0; i < schema->n_children; i++) {
-        tn_str name = tn_str_of(schema->children[i]->name);
-        bool added;
-
-        char *lower = tn_arena_take(cx, &w->arena, name.len + 1);
-
-        if (lower == NULL)
-            return TARN_E_NOMEM;
-        tn_hudi_lower(name, lower);
-        if (tn_map_add(cx, &w->seen, (tn_str){lower, name.len}, &added) == NULL)
-            return TARN_E_NOMEM;
-    }
-    return TARN_OK;
+    for (int64_t i = 0; i < schema->n_children && rc == TARN_OK; i++)
+        rc = note_column(cx, arg, (tn_str){NULL, 0}, schema->children[i]);
+    return rc;
 }
 
 static tarn_write_options input_part(const tn_hudi_write *w)
@@ -280,6 +298,7 @@ static int write_inputs(tarn_cx *cx, tn_hudi_write *w, const char *const *inputs
     input.on_schema = note_columns;
     input.on_schema_arg = w;
     input.micros = true;
+    input.deep = true;
     TN_TRY(tn_input_open(cx, &input, &rows));
     TN_TRY(write_rows(cx, w, &rows));
 done:

@@ -231,6 +231,8 @@ static int add_guessed(tarn_cx *cx, tn_csv_columns *columns, size_t source, stru
 
     if (columns->keep_nulls && columns->guesses[source].seen == 0)
         format = "n";
+    else if (columns->keep_nulls && tn_text_guess_small(&columns->guesses[source]))
+        format = "i";
     column->source = source;
     column->inferred = true;
     column->bytes = strcmp(format, "u") == 0;

@@ -13,7 +13,8 @@ int tn_csv_read_open(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *opt
                      tn_csv_read **out);
 /* The columns that a sample shows, without reading on: for joining those of many inputs. A feed of
  * at least sample_bytes may be cut anywhere: what is not whole at its end is no part of it. Columns
- * without a value are of type null. *rows (or NULL): records seen. *out is the caller's. */
+ * without a value are of type null, of integers that 32 bits hold int32. *rows (or NULL): records
+ * seen. *out is the caller's. */
 int tn_csv_read_sample(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
                        struct ArrowSchema *out, uint64_t *rows);
 /* The schema of its batches; *out is the caller's. */

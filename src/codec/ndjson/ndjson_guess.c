@@ -243,7 +243,7 @@ static const char *format_of(const node *n, bool nulls)
         return "b";
     case SEEN_NUMBER:
     case SEEN_NUMBER | SEEN_WORD:
-        return tn_text_guess_format(&n->numbers);
+        return nulls && tn_text_guess_small(&n->numbers) ? "i" : tn_text_guess_format(&n->numbers);
     case SEEN_TIME:
         format = tn_text_guess_format(&n->times);
         return format[0] == 't' ? format : "u";

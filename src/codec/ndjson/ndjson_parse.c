@@ -235,7 +235,7 @@ static int put_missing(tarn_cx *cx, tn_ndjson_parser *p, tn_ndjson_node *n)
         TN_TRY(tn_build_null(cx, n->children[i].build, &why));
         if (why != NULL) {
             p->path[p->depth++] = n->children[i].name;
-            return bad(p, "the key is missing, and the value %s", why);
+            return bad(p, "the key is missing, and %s", why);
         }
     }
 done:
@@ -577,9 +577,12 @@ static int make_node(tarn_cx *cx, tn_ndjson_parser *p, tn_build *build, bool inf
     out->name = tn_str_of(schema->name);
     out->strict = out->closed = inferred;
     out->loose = !inferred;
+    out->closed |= p->options->schema_inferred && p->options->schema_deep && p->maps == 0;
     TN_TRY(shape_of(cx, schema, &out->shape));
     out->count = out->shape == TN_NDJSON_MAP ? 2 : (size_t)schema->n_children;
+    p->maps += out->shape == TN_NDJSON_MAP;
     TN_TRY(make_children(cx, p, depth, out));
+    p->maps -= out->shape == TN_NDJSON_MAP;
 done:
     return rc;
 }

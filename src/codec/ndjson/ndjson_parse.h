@@ -56,6 +56,7 @@ typedef struct tn_ndjson_parser {
     size_t left_count, left_told;
     tn_str path[2 * TN_JSON_DEPTH_MAX]; /* where the parser is */
     size_t depth;
+    unsigned maps; /* around the column that is set up */
     char why[768]; /* of a bad record */
     bool inferred; /* the value did not fit a type that was inferred */
 } tn_ndjson_parser;

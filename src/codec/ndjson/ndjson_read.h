@@ -17,7 +17,8 @@ typedef struct tn_ndjson_read tn_ndjson_read;
 int tn_ndjson_read_open(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
                         tn_ndjson_read **out);
 /* The columns that a sample of the feed shows, without reading on: for joining those of many
- * inputs. Columns without a value are of type null. *rows: records seen. *out is the caller's. */
+ * inputs. Columns without a value are of type null, of integers that 32 bits hold int32. *rows:
+ * records seen. *out is the caller's. */
 int tn_ndjson_read_sample(tarn_cx *cx, tn_feed *feed, const tn_text_read_options *options,
                           struct ArrowSchema *out, uint64_t *rows);
 /* The schema of its batches; *out is the caller's. */

@@ -23,7 +23,8 @@ enum seen {
     SEEN_LOCAL = 32, /* a time without a zone */
     SEEN_ZONED = 64,
     SEEN_WORD = 256, /* NaN, Infinity: a number where there are others */
-    SEEN_FAR = 128   /* a time beyond 64-bit nanoseconds */
+    SEEN_FAR = 128,  /* a time beyond 64-bit nanoseconds */
+    SEEN_WIDE = 512  /* an integer beyond 32 bits */
 };
 
 #define SEEN_TIMES (SEEN_DATE | SEEN_LOCAL | SEEN_ZONED | SEEN_FAR)
@@ -53,12 +54,15 @@ static size_t count_digits(tn_str text, size_t *at, uint32_t *significant)
     return *at - first;
 }
 
-static bool fits_int64(tn_str text)
+/* SEEN_INTEGER, with SEEN_WIDE or not; SEEN_TEXT: beyond 64 bits. */
+static uint32_t see_integer(tn_str text)
 {
     tn_format int64 = {.kind = TN_FORMAT_INT64, .width = 8};
-    uint8_t value[8];
+    int64_t value;
 
-    return tn_value_parse(&int64, text, value) == TN_VALUE_FITS;
+    if (tn_value_parse(&int64, text, &value) != TN_VALUE_FITS)
+        return SEEN_TEXT;
+    return value < INT32_MIN || value > INT32_MAX ? SEEN_INTEGER | SEEN_WIDE : SEEN_INTEGER;
 }
 
 /* NaN, inf, Infinity, with or without a minus. */
@@ -69,7 +73,7 @@ static bool is_special(tn_str text)
     return is_word(text, "nan") || is_word(text, "inf") || is_word(text, "infinity");
 }
 
-/* SEEN_INTEGER, SEEN_NUMBER, or SEEN_TEXT. */
+/* SEEN_INTEGER (and SEEN_WIDE), SEEN_NUMBER, or SEEN_TEXT. */
 static uint32_t see_number(tn_str text, uint32_t *digits_max)
 {
     size_t at = text.ptr[0] == '-', whole, fraction = 0;
@@ -83,7 +87,7 @@ static uint32_t see_number(tn_str text, uint32_t *digits_max)
         return SEEN_TEXT;
     if (at == text.len && whole > 0 && !(text.ptr[0] == '-' && significant == 0)) {
         *digits_max = significant > *digits_max ? significant : *digits_max;
-        return fits_int64(text) ? SEEN_INTEGER : SEEN_TEXT;
+        return see_integer(text);
     }
     if (at < text.len && text.ptr[at] == '.') {
         at++;
@@ -185,7 +189,7 @@ static const char *time_format(const tn_text_guess *guess)
 
 const char *tn_text_guess_format(const tn_text_guess *guess)
 {
-    uint32_t seen = guess->seen;
+    uint32_t seen = guess->seen & ~(uint32_t)SEEN_WIDE;
 
     if (seen == SEEN_BOOL)
         return "b";
@@ -198,4 +202,9 @@ const char *tn_text_guess_format(const tn_text_guess *guess)
     if (seen != 0 && (seen & ~(uint32_t)SEEN_TIMES) == 0)
         return time_format(guess);
     return "u";
+}
+
+bool tn_text_guess_small(const tn_text_guess *guess)
+{
+    return guess->seen == SEEN_INTEGER;
 }

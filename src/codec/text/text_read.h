@@ -35,6 +35,7 @@ typedef struct tn_text_read_options {
      * columns. Nothing may be left out then: a JSON key that it lacks makes its record bad. */
     bool schema_inferred;
     size_t schema_given;
+    bool schema_deep;      /* the same goes for fields of structs of those columns */
     tn_text_reject reject; /* NULL: the first bad record is INVALID, naming source, line, column */
     void *reject_arg;
     void (*warn)(void *arg, const char *text);
@@ -65,5 +66,7 @@ void tn_text_guess_add(tn_text_guess *guess, tn_str text);
 /* The Arrow format string ("l", "g", "b", "tdD", "tsu:", "tsu:UTC", "tsn:", "tsn:UTC", "u"; "n"
  * never: a column of nulls alone is text). */
 const char *tn_text_guess_format(const tn_text_guess *guess);
+/* Whether that is "l", and 32 bits would do. */
+bool tn_text_guess_small(const tn_text_guess *guess);
 
 #endif

@@ -7,6 +7,7 @@
 #include "batch/type.h"
 #include "codec/ndjson/ndjson_write.h"
 #include "op/input.h"
+#include "op/write_op.h"
 #include "op/input_find.h"
 #include "tarn/read.h"
 
@@ -423,6 +424,37 @@ static void test_input__allocations_fail(void **state)
         assert_true(rc == TARN_OK || (n != 0 && rc == TARN_E_NOMEM));
         reading_clear(&r);
     }
+    temp_dir_remove(dir);
+    tarn_cx_close(cx);
+}
+
+/* What samples show goes into the columns asked for. */
+static void test_input__deep(void **state)
+{
+    tarn_cx *cx = tarn_cx_open(NULL);
+    struct ArrowSchema given = {0};
+    tn_input_options options = {.text = {.schema = &given, .schema_open = true}};
+    reading r;
+
+    (void)state;
+    temp_dir_make(dir, sizeof dir);
+    assert_ok(cx, tn_write_schema_parse(
+                      cx, TN_STR("a int, b int, c bigint, s struct<x int, l array<struct<k int>>>"),
+                      &given));
+    put("1.ndjson",
+        "{\"a\":1,\"b\":3000000000,\"c\":1.5,\"s\":{\"X\":1,\"y\":2,\"l\":[{\"m\":1}]}}\n");
+    assert_fails(cx, TARN_E_INVALID, "int32", read_inputs(cx, "1.ndjson", &options, &r));
+    reading_clear(&r);
+    options.deep = true;
+    assert_ok(cx, read_inputs(cx, "1.ndjson", &options, &r));
+    assert_string_equal((char *)r.schema.data,
+                        "a int32, b int64, c double, s struct<x: int32, l: list<struct<k: int32, "
+                        "m: int64>>, y: int64>");
+    assert_string_equal((char *)r.rows.data,
+                        "{\"a\":1,\"b\":3000000000,\"c\":1.5,\"s\":{\"x\":1,\"l\":[{\"k\":null,"
+                        "\"m\":1}],\"y\":2}}\n");
+    reading_clear(&r);
+    tn_field_release(&given);
     temp_dir_remove(dir);
     tarn_cx_close(cx);
 }

@@ -412,12 +412,12 @@ static void test_csv_read__sample_alone(void **state)
         size_t sample_bytes, rows;
         const char *want;
     } cases[] = {
-        {"a,b,c\n1,,x\n2,\"\",y\n", 0, 2, "struct<a: int64, b: null, c: string>"},
-        {"a,b\n1,x\n2,\"y\n", 14, 1, "struct<a: int64, b: string>"},
-        {"a,b\n1,2024-05-12\n2,2024-05-1", 28, 1, "struct<a: int64, b: date>"},
-        {"a,b\n1,2024-05-12\n2,2024-05-1", 29, 2, "struct<a: int64, b: string>"},
-        {"a,b\n1,2\n3,4\r", 12, 1, "struct<a: int64, b: int64>"},
-        {"a,b\n1,2\n3,4", 0, 2, "struct<a: int64, b: int64>"},
+        {"a,b,c\n1,,x\n2,\"\",y\n", 0, 2, "struct<a: int32, b: null, c: string>"},
+        {"a,b\n1,x\n2,\"y\n", 14, 1, "struct<a: int32, b: string>"},
+        {"a,b\n1,2024-05-12\n2,2024-05-1", 28, 1, "struct<a: int32, b: date>"},
+        {"a,b\n1,2024-05-12\n2,2024-05-1", 29, 2, "struct<a: int32, b: string>"},
+        {"a,b\n1,2\n3,4\r", 12, 1, "struct<a: int32, b: int32>"},
+        {"a,b\n1,3000000000\n3,-2147483648", 0, 2, "struct<a: int32, b: int64>"},
     };
     tarn_cx *cx = tarn_cx_open(NULL);
 
