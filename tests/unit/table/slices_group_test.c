@@ -1,59 +1,20 @@
 /* Which logs belong to which slice, as text: '#' stands for eight digits that all instants begin
  * with. */
 #include "table/slices_parts.h"
+#include "unit/hudi_text.h"
 #include "unit/test.h"
 
 typedef struct group {
-    tarn_cx *cx;
-    tn_arena arena;
-    tn_timeline timeline;
+    hudi_text text;
     tn_slices_file files[32];
     size_t count;
 } group;
 
-/* The next word of a text, '#' spelled out; empty at the end. */
-static tn_str next_word(group *g, const char **text)
-{
-    char word[256];
-    size_t n = 0;
-    tn_str out;
-
-    *text += strspn(*text, " ");
-    for (; **text != '\0' && **text != ' '; (*text)++) {
-        if (**text != '#') {
-            word[n++] = **text;
-            continue;
-        }
-        memcpy(word + n, "20240101", 8);
-        n += 8;
-    }
-    out = (tn_str){word, n};
-    assert_ok(g->cx, tn_arena_keep(g->cx, &g->arena, &out));
-    return out;
-}
-
-/* Names of files of a timeline; of layout 1 "name@completion". */
-static void read_timeline(group *g, int32_t layout, const char *text)
-{
-    g->timeline = (tn_timeline){.layout = layout};
-    g->timeline.instants = tn_arena_array(g->cx, &g->arena, 32, sizeof(tn_instant));
-    assert_non_null(g->timeline.instants);
-    for (tn_str word = next_word(g, &text); word.len != 0; word = next_word(g, &text)) {
-        tn_instant *instant = &g->timeline.instants[g->timeline.count++];
-        size_t at = tn_str_find(word, '@');
-
-        assert_true(tn_instant_parse((tn_str){word.ptr, at}, layout, instant));
-        if (at != word.len)
-            instant->completion = tn_str_from(word, at + 1);
-        if (g->timeline.start.len == 0 && tn_instant_writes_data(instant))
-            g->timeline.start = instant->time;
-    }
-}
-
 static void read_files(group *g, const char *text)
 {
     g->count = 0;
-    for (tn_str word = next_word(g, &text); word.len != 0; word = next_word(g, &text)) {
+    for (tn_str word = hudi_text_word(&g->text, &text); word.len != 0;
+         word = hudi_text_word(&g->text, &text)) {
         g->files[g->count].name = word;
         assert_true(tn_data_name_parse(word, &g->files[g->count].parts));
         g->count++;
@@ -65,12 +26,12 @@ static int archived(tarn_cx *cx, void *arg, tn_str instant, tn_str *completion)
 {
     group *g = arg;
     const char *text = "#0001 #0060";
-    tn_str known = next_word(g, &text);
+    tn_str known = hudi_text_word(&g->text, &text);
 
     (void)cx;
     *completion = (tn_str){NULL, 0};
     if (tn_str_equal(known, instant))
-        *completion = next_word(g, &text);
+        *completion = hudi_text_word(&g->text, &text);
     return TARN_OK;
 }
 
@@ -192,27 +153,29 @@ static void test_slices_group__logs_find_their_slices(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct group_case *c = &cases[i];
         const char *text = c->want, *as_of = c->as_of, *compaction = c->compaction;
-        group g = {.cx = tarn_cx_open(NULL)};
+        group g = {.text = {.cx = tarn_cx_open(NULL)}};
         tn_slices_group facts = {0};
-        tn_slices_rule rule = {.timeline = &g.timeline, .v6_slices = c->v6};
+        tn_slices_rule rule = {.timeline = &g.text.timeline, .v6_slices = c->v6};
         tn_slices_made made;
         char got[512], want[512] = "";
 
-        read_timeline(&g, c->layout, c->timeline);
+        hudi_text_timeline(&g.text, c->layout, c->timeline);
         read_files(&g, c->files);
-        rule.as_of = next_word(&g, &as_of);
+        rule.as_of = hudi_text_word(&g.text, &as_of);
         rule.archived = archived;
         rule.arg = &g;
-        facts.compaction = next_word(&g, &compaction);
-        assert_ok(g.cx, tn_slices_group_make(g.cx, &rule, g.files, g.count, &facts, &made));
-        for (tn_str word = next_word(&g, &text); word.len != 0; word = next_word(&g, &text)) {
+        facts.compaction = hudi_text_word(&g.text, &compaction);
+        assert_ok(g.text.cx,
+                  tn_slices_group_make(g.text.cx, &rule, g.files, g.count, &facts, &made));
+        for (tn_str word = hudi_text_word(&g.text, &text); word.len != 0;
+             word = hudi_text_word(&g.text, &text)) {
             strcat(want, want[0] != '\0' ? " " : "");
             strncat(want, word.ptr, word.len);
         }
         print_made(&g, &rule, &made, got, sizeof got);
         if (strcmp(got, want) != 0)
             fail_msg("%s: got \"%s\", want \"%s\"", c->name, got, want);
-        tn_arena_clear(&g.arena);
-        tarn_cx_close(g.cx);
+        tn_arena_clear(&g.text.arena);
+        tarn_cx_close(g.text.cx);
     }
 }
