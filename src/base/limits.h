@@ -64,6 +64,11 @@
 #define TN_LOG_DELETES_MAX               (16u << 20)  /* of one block */
 #define TN_LOG_ORDER_ITEMS_MAX           1000         /* ordering fields of a table */
 
+#define TN_HFILE_BLOCK_BYTES_MAX         (256u << 20) /* unpacked */
+#define TN_HFILE_BLOCKS_MAX              (4u << 20)   /* of data, in a file */
+#define TN_HFILE_LEVELS_MAX              8            /* of the index */
+#define TN_HFILE_INFO_MAX                10000        /* pairs of the file info; meta blocks */
+
 #define TN_PROPERTIES_MAX                100000
 #define TN_PROPERTIES_BYTES_MAX          (64u << 20)
 

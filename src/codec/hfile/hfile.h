@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "io/store.h"
 
+/* One thread at a time; also its cursors, which read through it. */
 typedef struct tn_hfile tn_hfile;
 
 /* The bytes [offset, offset + bytes) of a file: a whole one, or the content of a log block.
