@@ -2,6 +2,8 @@
  *   file columns -> cast ─┐
  *   partition values ─────┼-> batch of `needed` -> filter -> project -> batch of `result`
  *   missing: nulls ───────┘
+ * Where a task has logs, too, slice_read.c merges them with the file, which it reads through here.
+ *
  * I1: columns of the file are decoded only where the result or the filter needs them.
  * I2: pruning by a column that a partition value shadows, or whose old dates are moved to today's
  *     calendar, is left out: its statistics speak of other values. */
@@ -17,6 +19,7 @@
 #include "exec/read_calendar.h"
 #include "exec/read_keys.h"
 #include "exec/read_rows.h"
+#include "exec/slice_read.h"
 
 #define CONSTANT_ROWS 65536
 
@@ -28,6 +31,7 @@ typedef struct origin {
 
 struct tn_exec_read {
     const tn_scan_task *task;
+    tn_slice_read *slice; /* NULL: the file alone, and all that follows is its */
     tn_arena arena;
     tn_parquet file;
     struct ArrowSchema schema; /* of the scan's batches */
@@ -197,7 +201,27 @@ done:
     return rc;
 }
 
-int tn_exec_read_open(tarn_cx *cx, tn_store *store, const tn_scan_task *task, tn_exec_read **out)
+/* A file of the store, or of memory where there is none. */
+static int open_file(tarn_cx *cx, tn_store *store, tn_str bytes, tn_exec_read *r)
+{
+    int rc = TARN_OK;
+
+    if (store != NULL)
+        TN_TRY(tn_parquet_open(cx, store, r->task->path, &r->file));
+    else
+        TN_TRY(tn_parquet_open_memory(cx, bytes.ptr, bytes.len, r->task->path, &r->file));
+    TN_TRY(start(cx, r));
+done:
+    return rc;
+}
+
+static bool has_logs(const tn_scan_task *task)
+{
+    return task->slice != NULL && (task->slice->log_count > 0 || task->path.len == 0);
+}
+
+static int open_read(tarn_cx *cx, tn_store *store, tn_str bytes, const tn_scan_task *task,
+                     tn_exec_read **out)
 {
     tn_exec_read *r = tn_calloc(cx, 1, sizeof *r);
     int rc = TARN_OK;
@@ -206,8 +230,10 @@ int tn_exec_read_open(tarn_cx *cx, tn_store *store, const tn_scan_task *task, tn
     if (r == NULL)
         return TARN_E_NOMEM;
     r->task = task;
-    TN_TRY(tn_parquet_open(cx, store, task->path, &r->file));
-    TN_TRY(start(cx, r));
+    if (has_logs(task))
+        TN_TRY(tn_slice_read_open(cx, store, task, &r->slice));
+    else
+        TN_TRY(open_file(cx, store, bytes, r));
     *out = r;
     r = NULL;
 done:
@@ -215,10 +241,24 @@ done:
     return rc;
 }
 
+int tn_exec_read_open(tarn_cx *cx, tn_store *store, const tn_scan_task *task, tn_exec_read **out)
+{
+    assert(store != NULL);
+    return open_read(cx, store, (tn_str){NULL, 0}, task, out);
+}
+
+int tn_exec_read_open_memory(tarn_cx *cx, tn_str bytes, const tn_scan_task *task,
+                             tn_exec_read **out)
+{
+    assert(task->slice == NULL);
+    return open_read(cx, NULL, bytes, task, out);
+}
+
 void tn_exec_read_close(tn_exec_read *r)
 {
     if (r == NULL)
         return;
+    tn_slice_read_close(r->slice);
     tn_parquet_scan_close(r->scan);
     tn_field_release(&r->schema);
     tn_parquet_close(&r->file);
@@ -229,10 +269,14 @@ void tn_exec_read_close(tn_exec_read *r)
 void tn_exec_read_counts(const tn_exec_read *r, tn_scan_counts *out)
 {
     *out = r->counts;
+    if (r->slice != NULL)
+        tn_slice_read_counts(r->slice, out);
 }
 
 bool tn_exec_read_note(const tn_exec_read *r, char *text, size_t size)
 {
+    if (r->slice != NULL)
+        return tn_slice_read_note(r->slice, text, size);
     return tn_read_calendar_note(&r->calendar, text, size);
 }
 
@@ -334,6 +378,8 @@ int tn_exec_read_next(tarn_cx *cx, tn_exec_read *r, struct ArrowArray *out)
     int64_t rows = 1;
     int rc = TARN_OK;
 
+    if (r->slice != NULL)
+        return tn_slice_read_next(cx, r->slice, out);
     while (rows > 0 && made.length == 0) {
         TN_TRY(tn_cx_check(cx));
         TN_TRY(next_needed(cx, r, &needed, &rows));

@@ -18,6 +18,9 @@ int tn_exec_read_schema(tarn_cx *cx, tn_store *store, tn_str path, unsigned int9
                         struct ArrowSchema *out);
 /* The task is borrowed until close. */
 int tn_exec_read_open(tarn_cx *cx, tn_store *store, const tn_scan_task *task, tn_exec_read **out);
+/* The same of a file in memory, which must outlive the reader; task->path is its name. */
+int tn_exec_read_open_memory(tarn_cx *cx, tn_str bytes, const tn_scan_task *task,
+                             tn_exec_read **out);
 /* The next batch of task->result, not empty; length 0 at the end. *out is the caller's. */
 int tn_exec_read_next(tarn_cx *cx, tn_exec_read *reader, struct ArrowArray *out);
 void tn_exec_read_counts(const tn_exec_read *reader, tn_scan_counts *out);

@@ -4,6 +4,7 @@
 #include "exec/read_rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/pool.h"
 #include "batch/rows.h"
@@ -93,23 +94,40 @@ done:
     return rc;
 }
 
-int tn_read_rows_refine(tarn_cx *cx, const tn_scan_task *task, struct ArrowArray *needed,
-                        struct ArrowArray *out, tn_buf *which)
+/* Of the rows marked in `keep` those that are in `only`, too; gives their number. */
+static int64_t narrow(uint8_t *keep, const uint8_t *only, int64_t rows)
+{
+    int64_t kept = 0;
+
+    for (int64_t i = 0; i < rows; i++) {
+        keep[i] = keep[i] != 0 && only[i] == 1;
+        kept += keep[i];
+    }
+    return kept;
+}
+
+int tn_read_rows_refine_some(tarn_cx *cx, const tn_scan_task *task, struct ArrowArray *needed,
+                             const uint8_t *only, struct ArrowArray *out, tn_buf *which)
 {
     struct ArrowArray made = {0};
     int64_t rows = needed->length, kept = rows;
     uint8_t *keep = NULL;
     int rc = TARN_OK;
 
-    if (task->filter != NULL) {
+    if (task->filter != NULL || only != NULL) {
         keep = tn_alloc(cx, (size_t)rows);
         if (keep == NULL)
             TN_TRY(TARN_E_NOMEM);
+    }
+    if (task->filter != NULL)
         TN_TRY(tn_filter_eval(cx, task->filter, needed, keep, &kept));
-        if (which != NULL) {
-            tn_buf_add(which, keep, (size_t)rows);
-            TN_TRY(tn_buf_check(cx, which));
-        }
+    else if (only != NULL)
+        memset(keep, 1, (size_t)rows);
+    if (only != NULL)
+        kept = narrow(keep, only, rows);
+    if (which != NULL && keep != NULL) {
+        tn_buf_add(which, keep, (size_t)rows);
+        TN_TRY(tn_buf_check(cx, which));
     }
     if (kept > 0) {
         TN_TRY(project(cx, task, needed, &made));
@@ -121,4 +139,10 @@ done:
     tn_array_release(&made);
     free(keep);
     return rc;
+}
+
+int tn_read_rows_refine(tarn_cx *cx, const tn_scan_task *task, struct ArrowArray *needed,
+                        struct ArrowArray *out, tn_buf *which)
+{
+    return tn_read_rows_refine_some(cx, task, needed, NULL, out, which);
 }

@@ -11,5 +11,8 @@
  * row, not 0 where it is kept; nothing where there is no filter. */
 int tn_read_rows_refine(tarn_cx *cx, const tn_scan_task *task, struct ArrowArray *needed,
                         struct ArrowArray *out, tn_buf *which);
+/* The same of the rows alone whose byte in `only` is 1; NULL: all. */
+int tn_read_rows_refine_some(tarn_cx *cx, const tn_scan_task *task, struct ArrowArray *needed,
+                             const uint8_t *only, struct ArrowArray *out, tn_buf *which);
 
 #endif

@@ -1,7 +1,9 @@
 /* Reads one file slice as rows: base file and logs merged as Hudi does (log.md 5, 6;
- * BufferedRecordMerger). The base file is streamed once; what logs say is kept by record key, and
- * spilled where it is larger than the memory budget. Rows come in the order of the base file, then
- * those that only logs have, in the order of their first block. */
+ * BufferedRecordMerger). The base file is streamed; what logs say is kept by record key. Rows come
+ * in this order: those that the base file has and no log changes, as they stand there, and among
+ * them, batch by batch, those that are made of both; then those of the logs, in the order in which
+ * they were written. Where the logs hold more than the memory budget allows, the slice is read
+ * several times over, each time for a part of its keys, and so are its rows. */
 #ifndef TN_EXEC_SLICE_READ_H
 #define TN_EXEC_SLICE_READ_H
 
@@ -16,6 +18,8 @@ typedef struct tn_slice_read tn_slice_read;
 int tn_slice_read_open(tarn_cx *cx, tn_store *store, const tn_scan_task *task, tn_slice_read **out);
 int tn_slice_read_next(tarn_cx *cx, tn_slice_read *reader, struct ArrowArray *out);
 void tn_slice_read_counts(const tn_slice_read *reader, tn_scan_counts *out);
+/* As tn_exec_read_note. */
+bool tn_slice_read_note(const tn_slice_read *reader, char *text, size_t size);
 void tn_slice_read_close(tn_slice_read *reader);
 
 #endif

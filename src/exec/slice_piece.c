@@ -1,0 +1,373 @@
+/* Blocks decoded, each kind its own way:
+ *
+ *   AVRO     record after record into the columns of its schema; rows of blocks that follow each
+ *            other and have one schema make batches together
+ *   PARQUET  a file in memory, read like any base file
+ *   DELETE   keys and ordering values
+ *
+ * I1: the runs are in the order of the blocks, and of the records in them.
+ * I2: a batch is handed out before it is large: BATCH_ROWS, BATCH_BYTES. */
+#include "exec/slice_piece.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/exec_read.h"
+
+#define BATCH_ROWS  65536
+#define BATCH_BYTES (8u << 20)
+#define LOOK_ROWS   512 /* bytes are asked for after so many */
+
+void tn_slice_where(const tn_slice_block *block, char *text, size_t size)
+{
+    tn_str path = block->log->path;
+    tn_str end = tn_str_from(path, path.len > size - 40 ? path.len - (size - 40) : 0);
+
+    snprintf(text, size, "%.*s: byte %" PRIu64, TN_STR_ARG(end), block->block->offset);
+}
+
+static void writer_close(tn_slice_writer *writer)
+{
+    tn_avro_rows_close(writer->rows);
+    tn_avro_schema_clear(&writer->schema);
+    free(writer->has);
+    free(writer);
+}
+
+void tn_slice_piece_clear(tn_slice_piece *piece)
+{
+    for (size_t i = 0; i < piece->batch_count; i++)
+        tn_array_release(&piece->batches[i]);
+    for (size_t i = 0; i < piece->writer_count; i++)
+        writer_close(piece->writers[i]);
+    free(piece->batches);
+    free(piece->has);
+    free(piece->runs);
+    free(piece->writers);
+    tn_store_close_file(piece->file);
+    tn_buf_clear(&piece->content);
+    tn_arena_clear(&piece->arena);
+    *piece = (tn_slice_piece){.columns = piece->columns, .store = piece->store};
+}
+
+/* ---- batches and runs */
+
+static int add_run(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_run *run)
+{
+    tn_slice_run *last = piece->run_count > 0 ? &piece->runs[piece->run_count - 1] : NULL;
+    int rc = TARN_OK;
+
+    if (!run->is_deletes && last != NULL && !last->is_deletes && last->batch == run->batch) {
+        last->rows += run->rows;
+        return TARN_OK;
+    }
+    TN_TRY(tn_grow(cx, &piece->runs, piece->run_count, &piece->run_cap, sizeof *piece->runs));
+    piece->runs[piece->run_count++] = *run;
+done:
+    return rc;
+}
+
+static int add_batch(tarn_cx *cx, tn_slice_piece *piece, struct ArrowArray *rows,
+                     const uint8_t *has)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(tn_slice_columns_partition(cx, piece->columns, rows));
+    TN_TRY(tn_grow(cx, &piece->batches, piece->batch_count, &piece->batch_cap,
+                   sizeof *piece->batches));
+    TN_TRY(tn_grow(cx, &piece->has, piece->batch_count, &piece->has_cap, sizeof *piece->has));
+    piece->has[piece->batch_count] = has;
+    tn_array_move(rows, &piece->batches[piece->batch_count++]);
+done:
+    return rc;
+}
+
+/* Hands the rows of the open writer out as a batch; runs have named it already. */
+static int flush(tarn_cx *cx, tn_slice_piece *piece)
+{
+    struct ArrowArray rows = {0};
+    tn_slice_writer *writer = piece->open;
+    int rc = TARN_OK;
+
+    piece->open = NULL;
+    if (writer == NULL || tn_avro_rows_count(writer->rows) == 0)
+        return TARN_OK;
+    rc = tn_avro_rows_take(cx, writer->rows, &rows);
+    if (rc != TARN_OK)
+        tn_fail_within(cx, rc, "%s, or before", piece->where);
+    if (rc == TARN_OK)
+        rc = add_batch(cx, piece, &rows, writer->has);
+    tn_array_release(&rows);
+    return rc;
+}
+
+int tn_slice_piece_finish(tarn_cx *cx, tn_slice_piece *piece)
+{
+    int rc = flush(cx, piece);
+
+    tn_store_close_file(piece->file);
+    piece->file = NULL;
+    piece->log = NULL;
+    tn_buf_clear(&piece->content);
+    return rc;
+}
+
+/* ---- writers */
+
+/* Which columns a writer's schema has. */
+static int find_has(tarn_cx *cx, const tn_slice_columns *columns, tn_slice_writer *writer)
+{
+    const tn_avro_type *root = writer->schema.root;
+
+    writer->has = tn_calloc(cx, (size_t)columns->work.n_children, 1);
+    if (writer->has == NULL)
+        return TARN_E_NOMEM;
+    for (size_t f = 0; f < root->field_count; f++)
+        for (int64_t i = 0; i < columns->work.n_children; i++)
+            if (tn_str_is(root->fields[f].name, columns->work.children[i]->name))
+                writer->has[i] = 1;
+    for (int64_t i = 0; i < columns->work.n_children; i++)
+        if (columns->columns[i].partition >= 0)
+            writer->has[i] = 1;
+    return TARN_OK;
+}
+
+static int open_writer(tarn_cx *cx, tn_slice_piece *piece, const tn_log_block *block,
+                       tn_slice_writer *writer)
+{
+    int rc = TARN_OK;
+
+    writer->text = block->schema;
+    writer->partial = block->partial;
+    if (block->schema.len == 0)
+        TN_FAIL(TARN_E_CORRUPT, "%s: a block of rows without a schema", piece->where);
+    TN_TRY(tn_avro_schema_parse(cx, block->schema, piece->where, &writer->schema));
+    if (writer->schema.root->kind != TN_AVRO_RECORD)
+        TN_FAIL(TARN_E_CORRUPT, "%s: the schema of the block is no record", piece->where);
+    if (block->partial)
+        TN_TRY(find_has(cx, piece->columns, writer));
+    rc = tn_avro_rows_open(cx, writer->schema.root, &piece->columns->work, (tn_str){NULL, 0},
+                           &writer->rows);
+    if (rc != TARN_OK)
+        tn_fail_within(cx, rc, "%s", piece->where);
+done:
+    return rc;
+}
+
+/* The writer of a block's schema. */
+static int writer_of(tarn_cx *cx, tn_slice_piece *piece, const tn_log_block *block,
+                     tn_slice_writer **out)
+{
+    tn_slice_writer *writer;
+    int rc = TARN_OK;
+
+    for (size_t i = piece->writer_count; i-- > 0;) {
+        writer = piece->writers[i];
+        if (writer->partial == block->partial && tn_str_equal(writer->text, block->schema)) {
+            *out = writer;
+            return TARN_OK;
+        }
+    }
+    writer = tn_calloc(cx, 1, sizeof *writer);
+    if (writer == NULL)
+        return TARN_E_NOMEM;
+    TN_TRY(open_writer(cx, piece, block, writer));
+    TN_TRY(tn_grow(cx, &piece->writers, piece->writer_count, &piece->writer_cap,
+                   sizeof *piece->writers));
+    *out = piece->writers[piece->writer_count++] = writer;
+    writer = NULL;
+done:
+    if (writer != NULL)
+        writer_close(writer);
+    return rc;
+}
+
+/* ---- rows */
+
+static int begin_rows(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block)
+{
+    tn_slice_writer *writer = NULL;
+    int rc = TARN_OK;
+
+    piece->log = block->log;
+    tn_slice_where(block, piece->where, sizeof piece->where);
+    TN_TRY(writer_of(cx, piece, block->block, &writer));
+    if (piece->open != writer)
+        TN_TRY(flush(cx, piece));
+    piece->open = writer;
+done:
+    return rc;
+}
+
+static int add_record(tarn_cx *cx, tn_slice_piece *piece, tn_str datum)
+{
+    tn_slice_writer *writer = piece->open;
+    int64_t count;
+    int rc = TARN_OK;
+
+    rc = tn_avro_rows_add(cx, writer->rows, datum);
+    if (rc != TARN_OK)
+        tn_fail_within(cx, rc, "%s", piece->where);
+    TN_TRY(rc);
+    count = tn_avro_rows_count(writer->rows);
+    TN_TRY(add_run(cx, piece,
+                   &(tn_slice_run){.batch = piece->batch_count, .first = count - 1, .rows = 1}));
+    if (count >= BATCH_ROWS ||
+        (count % LOOK_ROWS == 0 && tn_avro_rows_bytes(writer->rows) > BATCH_BYTES)) {
+        TN_TRY(flush(cx, piece));
+        piece->open = writer;
+    }
+done:
+    return rc;
+}
+
+int tn_slice_piece_records(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block,
+                           const tn_str *records, size_t count)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(begin_rows(cx, piece, block));
+    for (size_t i = 0; i < count; i++)
+        TN_TRY(add_record(cx, piece, records[i]));
+done:
+    return rc;
+}
+
+static int add_avro(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block)
+{
+    tn_log_records records;
+    tn_str datum;
+    bool more = true;
+    int rc = TARN_OK;
+
+    TN_TRY(begin_rows(cx, piece, block));
+    TN_TRY(
+        tn_log_records_open(cx, tn_buf_view(&piece->content), tn_str_of(piece->where), &records));
+    for (;;) {
+        TN_TRY(tn_log_records_next(cx, &records, &more, &datum));
+        if (!more)
+            break;
+        TN_TRY(add_record(cx, piece, datum));
+    }
+done:
+    return rc;
+}
+
+/* ---- Parquet */
+
+/* The block as the file of a task that has all columns and no filter. */
+static int open_parquet(tarn_cx *cx, tn_slice_piece *piece, tn_exec_read **out)
+{
+    const tn_slice_columns *columns = piece->columns;
+    size_t n = (size_t)columns->work.n_children;
+    tn_scan_project *project = tn_arena_array(cx, &piece->arena, n + 1, sizeof *project);
+    tn_scan_task *task = tn_arena_take(cx, &piece->arena, sizeof *task);
+    uint32_t *indices = tn_arena_array(cx, &piece->arena, n + 1, sizeof *indices);
+
+    if (project == NULL || task == NULL || indices == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        indices[i] = (uint32_t)i;
+        project[i] = (tn_scan_project){&indices[i], 1};
+    }
+    *task = *columns->task;
+    task->path = piece->log->path;
+    task->needed = task->result = &columns->work;
+    task->filter = NULL;
+    task->project = project;
+    task->project_count = n;
+    task->record_key_count = 0;
+    task->slice = NULL;
+    task->batch_rows = 0;
+    return tn_exec_read_open_memory(cx, tn_buf_view(&piece->content), task, out);
+}
+
+static int add_parquet(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block)
+{
+    tn_slice_writer *writer = NULL;
+    struct ArrowArray rows = {0};
+    tn_exec_read *reader = NULL;
+    int rc = TARN_OK;
+
+    TN_TRY(flush(cx, piece));
+    if (block->block->partial)
+        TN_TRY(writer_of(cx, piece, block->block, &writer));
+    TN_TRY(open_parquet(cx, piece, &reader));
+    for (;;) {
+        int64_t count;
+
+        TN_TRY(tn_exec_read_next(cx, reader, &rows));
+        count = rows.length;
+        if (count == 0)
+            break;
+        TN_TRY(add_run(cx, piece, &(tn_slice_run){.batch = piece->batch_count, .rows = count}));
+        TN_TRY(add_batch(cx, piece, &rows, writer != NULL ? writer->has : NULL));
+    }
+done:
+    tn_array_release(&rows);
+    tn_exec_read_close(reader);
+    return rc;
+}
+
+/* ---- deletes */
+
+static int add_deletes(tarn_cx *cx, tn_slice_piece *piece)
+{
+    tn_slice_run run = {.is_deletes = true};
+    tn_str content = tn_buf_view(&piece->content);
+    int rc = TARN_OK;
+
+    TN_TRY(tn_arena_keep(cx, &piece->arena, &content));
+    TN_TRY(tn_log_deletes_parse(cx, content, tn_str_of(piece->where), &piece->arena, &run.deletes));
+    if (run.deletes.count > 0)
+        TN_TRY(add_run(cx, piece, &run));
+done:
+    return rc;
+}
+
+/* ---- blocks */
+
+static int read_content(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block)
+{
+    tn_log log = *block->log;
+    int rc = TARN_OK;
+
+    if (piece->log != block->log || piece->file == NULL) {
+        tn_store_close_file(piece->file);
+        piece->file = NULL;
+        TN_TRY(tn_store_open_file(cx, piece->store, log.path, &piece->file));
+        piece->log = block->log;
+    }
+    log.file = piece->file;
+    TN_TRY(tn_log_content(cx, &log, block->block, &piece->content));
+done:
+    return rc;
+}
+
+int tn_slice_piece_add(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(tn_cx_check(cx));
+    tn_slice_where(block, piece->where, sizeof piece->where);
+    TN_TRY(read_content(cx, piece, block));
+    switch (block->block->kind) {
+    case TN_LOG_AVRO:
+        TN_TRY(add_avro(cx, piece, block));
+        break;
+    case TN_LOG_PARQUET:
+        TN_TRY(add_parquet(cx, piece, block));
+        break;
+    case TN_LOG_DELETE:
+        TN_TRY(add_deletes(cx, piece));
+        break;
+    default:
+        TN_FAIL(TARN_E_UNSUPPORTED, "%s: a block of HFile data, which tarn does not merge yet",
+                piece->where);
+    }
+done:
+    return rc;
+}

@@ -1,0 +1,56 @@
+/* What decoding some blocks of logs gave: batches, and in which order their rows and the deletes
+ * between them stand. */
+#ifndef TN_EXEC_SLICE_PIECE_H
+#define TN_EXEC_SLICE_PIECE_H
+
+#include "codec/avro/avro_rows.h"
+#include "exec/slice_blocks.h"
+#include "exec/slice_columns.h"
+
+typedef struct tn_slice_run {
+    bool is_deletes;
+    size_t batch; /* of the piece */
+    int64_t first, rows;
+    tn_log_deletes deletes; /* in the piece's arena */
+} tn_slice_run;
+
+/* Decodes records of one schema. */
+typedef struct tn_slice_writer {
+    tn_str text; /* of the schema */
+    bool partial;
+    tn_avro_schema schema;
+    tn_avro_rows *rows;
+    uint8_t *has; /* as in tn_slice_batch; NULL: all columns, or those of today count as there */
+} tn_slice_writer;
+
+typedef struct tn_slice_piece {
+    const tn_slice_columns *columns;
+    tn_store *store;
+    tn_arena arena;
+    struct ArrowArray *batches;
+    const uint8_t **has; /* per batch */
+    size_t batch_count, batch_cap, has_cap;
+    tn_slice_run *runs;
+    size_t run_count, run_cap;
+    tn_slice_writer **writers;
+    size_t writer_count, writer_cap;
+    tn_slice_writer *open; /* whose rows are not handed out yet */
+    const tn_log *log;     /* whose file is open */
+    tn_file *file;
+    tn_buf content;
+    char where[256];
+} tn_slice_piece;
+
+/* Zeroed but for columns and store is empty and valid. */
+void tn_slice_piece_clear(tn_slice_piece *piece);
+/* All of a block. */
+int tn_slice_piece_add(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block);
+/* Some records of an Avro block. */
+int tn_slice_piece_records(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block,
+                           const tn_str *records, size_t count);
+/* After the last of them. */
+int tn_slice_piece_finish(tarn_cx *cx, tn_slice_piece *piece);
+/* "path: byte n", cut where it is long. */
+void tn_slice_where(const tn_slice_block *block, char *text, size_t size);
+
+#endif
