@@ -106,7 +106,7 @@ typedef struct tarn_table_write_options {
 typedef struct tarn_table_partition {
     const char *path;
     size_t path_len;
-    int64_t inserted, updated, deleted; /* of a dry run: inserts, and updates or deletes, planned */
+    int64_t inserted, updated, deleted; /* of a dry run: as those of the report */
     uint64_t files, bytes;              /* written; of a dry run 0 */
     uint64_t replaced;                  /* file groups that an overwrite or a deletion took away */
 } tarn_table_partition;
@@ -133,12 +133,14 @@ typedef struct tarn_table_report {
     const char *completion; /* when it was completed; NULL as above */
     int64_t rows;           /* read from the input */
     int64_t inserted, updated, deleted;
-    int64_t unchanged;       /* lost against the stored row, whose ordering value is greater */
-    int64_t duplicates;      /* lost against another row of the input */
-    int64_t not_found;       /* deletes of keys that the table does not have */
-    int64_t moved;           /* rows that came to another partition (global index) */
-    uint64_t rejected;       /* records left out */
-    const char *reject;      /* the file that they are in; NULL: there is none */
+    int64_t unchanged;  /* lost against the stored row, whose ordering value is greater */
+    bool foreseen;      /* of a dry run: updated, deleted and unchanged are what a run would report;
+                           else `updated` is all rows that meet a stored one */
+    int64_t duplicates; /* lost against another row of the input */
+    int64_t not_found;  /* deletes of keys that the table does not have */
+    int64_t moved;      /* rows that came to another partition (global index) */
+    uint64_t rejected;  /* records left out */
+    const char *reject; /* the file that they are in; NULL: there is none */
     uint64_t files, bytes;   /* written */
     uint64_t replaced;       /* file groups replaced */
     uint64_t groups;         /* row groups of the files that were rewritten */

@@ -237,3 +237,18 @@ void tn_ordering_bytes(const tn_ordering *ordering, const struct ArrowArray *bat
             tn_buf_str(out, tn_rows_bytes(&c->type, array, at));
     }
 }
+
+bool tn_ordering_is_none(const tn_ordering *ordering, const struct ArrowArray *batch, int64_t row)
+{
+    for (size_t i = 0; i < ordering->count; i++) {
+        const struct ArrowArray *array = batch->children[ordering->columns[i].index];
+        int64_t at = batch->offset + array->offset + row;
+
+        if (tn_rows_is_null(array, at))
+            continue;
+        if (ordering->count != 1 || ordering->columns[i].type.kind != TN_TYPE_INT32 ||
+            ((const int32_t *)array->buffers[1])[at] != 0)
+            return false;
+    }
+    return true;
+}

@@ -22,5 +22,8 @@ int tn_ordering_u64(tarn_cx *cx, const tn_ordering *ordering, const struct Arrow
 /* Appends one row's value as bytes whose order (unsigned, shorter first) is that of the values. */
 void tn_ordering_bytes(const tn_ordering *ordering, const struct ArrowArray *batch, int64_t row,
                        tn_buf *out);
+/* A row that says nothing of its time, as SQL's DELETE does: all null. The engines that made Hudi
+ * take an int of 0 in the only column for the same. */
+bool tn_ordering_is_none(const tn_ordering *ordering, const struct ArrowArray *batch, int64_t row);
 
 #endif

@@ -63,6 +63,7 @@ static void print_json(struct out *out, const tarn_table_report *report)
     out_json_i64(&json, "updated", report->updated);
     out_json_i64(&json, "deleted", report->deleted);
     out_json_i64(&json, "unchanged", report->unchanged);
+    out_json_bool(&json, "foreseen", report->foreseen);
     out_json_i64(&json, "duplicates", report->duplicates);
     out_json_i64(&json, "not_found", report->not_found);
     out_json_i64(&json, "moved", report->moved);
@@ -157,7 +158,8 @@ static void print_counts(struct out *out, const tarn_table_report *report)
     struct out_word a, b, c;
 
     out_text(out, "%s inserted, %s %s, %s deleted", out_count(&a, (uint64_t)report->inserted),
-             out_count(&b, (uint64_t)report->updated), report->dry_run ? "changed" : "updated",
+             out_count(&b, (uint64_t)report->updated),
+             report->dry_run && !report->foreseen ? "changed" : "updated",
              out_count(&c, (uint64_t)report->deleted));
 }
 

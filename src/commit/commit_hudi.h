@@ -53,7 +53,10 @@ int tn_hudi_commit_mark(tarn_cx *cx, void *arg, tn_str partition, tn_str name, b
  * it nothing fails: what could not be tidied is a warning. */
 int tn_hudi_commit_finish(tarn_cx *cx, tn_hudi_commit *commit, const tn_commit_metadata *metadata,
                           tn_str *completion);
-/* Without finish, what was begun is rolled back (its files go by their markers); unlocks. */
+/* Instead of finish, where there turned out to be nothing to commit: the instant goes from the
+ * timeline as if it had never been begun. */
+int tn_hudi_commit_withdraw(tarn_cx *cx, tn_hudi_commit *commit);
+/* Without either, what was begun is rolled back (its files go by their markers); unlocks. */
 void tn_hudi_commit_close(tarn_cx *cx, tn_hudi_commit *commit);
 
 /* A new table at `root`: EXISTS when there is one, UNSUPPORTED when `root` is, holds or lies in a

@@ -264,3 +264,16 @@ done:
     tn_arena_clear(&arena);
     return rc;
 }
+
+int tn_hudi_commit_withdraw(tarn_cx *cx, tn_hudi_commit *commit)
+{
+    tn_hudi_undo undo = {.instant = commit->instant, .word = commit->word};
+    int rc = TARN_OK;
+
+    assert(commit->state == TN_HUDI_BEGUN);
+    TN_TRY(tn_hudi_commit_same(cx, commit));
+    TN_TRY(tn_hudi_undo_withdraw(cx, commit, &undo));
+    commit->state = TN_HUDI_OPEN;
+done:
+    return rc;
+}

@@ -121,6 +121,9 @@ typedef struct tn_hudi_undo {
 } tn_hudi_undo;
 int tn_hudi_undo_run(tarn_cx *cx, tn_hudi_commit *commit, const tn_hudi_undo *undo,
                      tn_hudi_rolled *out);
+/* An instant of our own that is not to be: as if it had never been begun, so no rollback tells of
+ * it. */
+int tn_hudi_undo_withdraw(tarn_cx *cx, tn_hudi_commit *commit, const tn_hudi_undo *undo);
 
 /* commit_hudi_failed.c */
 /* Rolls back what failed writers and rollbacks left, newest first. */

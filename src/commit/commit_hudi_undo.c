@@ -1,6 +1,7 @@
 /* One instant is rolled back (docs/format/hudi-commits.md has the files that each step leaves).
  *
  *   T failed:     plan R.requested -> R.inflight -> data files -> T's inflight, requested -> R done
+ *   T unneeded:   data files, markers -> T's inflight, requested: nothing of it was ever to be seen
  *   T completed:  plan R.requested -> R.inflight -> T's requested and inflight are there -> T's
  *                 completed file goes -> data files -> T's inflight, requested -> R done
  *
@@ -285,6 +286,28 @@ static int end_rollback(tarn_cx *cx, planner *p, tn_str rollback, int64_t began_
     TN_TRY(tn_hudi_heart_stop(cx, commit, p->undo->instant));
 done:
     tn_buf_clear(&bytes);
+    return rc;
+}
+
+int tn_hudi_undo_withdraw(tarn_cx *cx, tn_hudi_commit *commit, const tn_hudi_undo *undo)
+{
+    planner p = {.commit = commit, .undo = undo};
+    int rc;
+
+    assert(undo->completed.len == 0 && undo->metadata == NULL);
+    p.plan.instant = undo->instant;
+    p.plan.action = undo->word;
+    TN_TRY(make_plan(cx, &p));
+    TN_TRY(delete_files(cx, &p));
+    /* Once the instant is not on the timeline nobody knows that its markers are old. */
+    TN_TRY(tn_hudi_marker_remove(cx, commit, undo->instant));
+    TN_TRY(tn_hudi_heart_stop(cx, commit, undo->instant));
+    TN_TRY(drop_states(cx, commit, undo));
+done:
+    if (rc != TARN_OK)
+        rc = tn_fail_within(cx, rc, "taking back instant %.*s", TN_STR_ARG(undo->instant));
+    tn_map_clear(&p.swept);
+    tn_arena_clear(&p.arena);
     return rc;
 }
 

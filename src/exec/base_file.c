@@ -289,6 +289,20 @@ done:
     return rc;
 }
 
+int tn_base_writer_same(tarn_cx *cx, tn_base_writer *w, bool *out, tn_base_counts *counts)
+{
+    int rc = TARN_OK;
+
+    *out = false;
+    if (w->place.before == NULL || w->inserts + w->updates + w->deletes != 0)
+        return TARN_OK;
+    TN_TRY(tn_base_old_end(cx, w, false));
+    *out = w->updates + w->deletes == 0;
+    *counts = (tn_base_counts){.unchanged = w->counts.unchanged};
+done:
+    return rc;
+}
+
 int tn_base_writer_finish(tarn_cx *cx, tn_base_writer *w, tn_arena *arena, tn_write_stat *out,
                           tn_base_counts *counts)
 {

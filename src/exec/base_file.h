@@ -83,6 +83,9 @@ int64_t tn_base_writer_rows(const tn_base_writer *writer);
 /* Of changed and new rows: the sequence number that the next file of the same number begins with.
  */
 int64_t tn_base_writer_next(const tn_base_writer *writer);
+/* After all rows: whether the file would have those of the one before, and nothing else. Then it
+ * need not be: close without finish removes it. */
+int tn_base_writer_same(tarn_cx *cx, tn_base_writer *writer, bool *out, tn_base_counts *counts);
 /* Filter, footer, durable. Texts live in the arena. A file without rows is a file. `counts` may be
  * NULL. */
 int tn_base_writer_finish(tarn_cx *cx, tn_base_writer *writer, tn_arena *arena, tn_write_stat *out,

@@ -373,24 +373,6 @@ static int pass_group(tarn_cx *cx, tn_base_writer *w, bool joins)
 
 /* --- changes --- */
 
-/* Without a value of its own, as SQL's DELETE has none. The engines that made Hudi take an int of 0
- * for the same. */
-static bool is_unordered(const tn_base_job *job, const struct ArrowArray *rows, int64_t row)
-{
-    for (size_t i = 0; i < job->ordering_count; i++) {
-        const struct ArrowArray *column = rows->children[job->ordering[i]];
-        int64_t at = rows->offset + column->offset + row;
-        const char *format = job->schema->children[job->ordering[i]]->format;
-
-        if (tn_rows_is_null(column, at))
-            continue;
-        if (job->ordering_count != 1 || strcmp(format, "i") != 0 ||
-            ((const int32_t *)column->buffers[1])[at] != 0)
-            return false;
-    }
-    return true;
-}
-
 static uint64_t order_of(const tn_buf *orders, int64_t row)
 {
     return ((const uint64_t *)(const void *)orders->data)[row];
@@ -403,7 +385,7 @@ static bool wins(tn_base_writer *w, const struct ArrowArray *rows, int64_t row, 
 {
     tn_base_old *old = &w->old;
 
-    if (old->ordering == NULL || (deletes && is_unordered(w->job, rows, row)))
+    if (old->ordering == NULL || (deletes && tn_ordering_is_none(old->ordering, rows, row)))
         return true;
     if (tn_ordering_is_u64(old->ordering))
         return order_of(&old->incoming_order, row) >= (other >= 0

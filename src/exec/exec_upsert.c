@@ -8,7 +8,8 @@
  * thread's share of all, or where memory is short, runs alone, its columns in parallel.
  *
  * I1: names, numbers and bytes follow from the plan and the rows, whatever thread was faster.
- * I2: a bucket without a row makes no file; every other one makes at least one. */
+ * I2: a bucket without a row makes no file, nor does one of which all rows lose against the stored
+ *     ones; every other one makes at least one. */
 #include "exec/exec_upsert.h"
 
 #include <assert.h>
@@ -69,10 +70,14 @@ static int finish_file(tarn_cx *cx, unit *un, made_files *made, tn_base_writer *
 {
     tn_base_counts counts;
     tn_write_stat stat;
+    bool same;
     int rc = TARN_OK;
 
-    TN_TRY(tn_base_writer_finish(cx, w, &un->arena, &stat, &counts));
-    TN_TRY(keep_stat(cx, made, &stat));
+    TN_TRY(tn_base_writer_same(cx, w, &same, &counts)); /* I2 */
+    if (!same) {
+        TN_TRY(tn_base_writer_finish(cx, w, &un->arena, &stat, &counts));
+        TN_TRY(keep_stat(cx, made, &stat));
+    }
     add_counts(&un->counts, &counts);
 done:
     return rc;

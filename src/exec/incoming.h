@@ -92,6 +92,16 @@ int tn_incoming_summarise(tarn_cx *cx, tn_incoming *in, tn_arena *arena, tn_inco
 int tn_incoming_settle_global(tarn_cx *cx, tn_incoming *in, bool move, bool event_time,
                               int64_t *moved);
 
+/* What merging the rows with the stored ones will come to, without doing it: per file of the tag's,
+ * exact where rows were deduplicated. For this the ordering columns of the stored rows are read
+ * where `event_time`. *known false, and nothing counted, where rows were put aside. To be called
+ * between summarise and place. */
+typedef struct tn_incoming_outcome {
+    int64_t *updated, *deleted, *unchanged;
+} tn_incoming_outcome;
+int tn_incoming_foresee(tarn_cx *cx, tn_incoming *in, bool event_time, tn_arena *arena,
+                        tn_incoming_outcome *out, bool *known);
+
 /* Streams by the plan (task/upsert.h), which is borrowed until close: partitions and files are
  * matched by number and pointer. INVALID when it has no stream for a row. */
 typedef struct tn_place_options {

@@ -194,6 +194,20 @@ done:
     return rc;
 }
 
+int tn_hudi_files_foresee(tarn_cx *cx, tn_hudi_write *w)
+{
+    bool event_time = w->config->merge_mode == TN_MERGE_EVENT_TIME && w->ordering_count != 0;
+    int rc = TARN_OK;
+
+    /* Of several rows of one key it depends on all of them. */
+    if (!wants_tag(w) || !wants_dedup(w))
+        return TARN_OK;
+    TN_TRY(tn_incoming_foresee(cx, w->in, event_time && !w->all_deletes, &w->arena, &w->outcome,
+                               &w->foreseen));
+done:
+    return rc;
+}
+
 /* ---- the average size of a row */
 
 /* Completed commits, newest first, as exact sizing looks at them. */

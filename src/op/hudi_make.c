@@ -2,7 +2,8 @@
  *
  * I1: the instant is begun when everything that can be known to be wrong is known.
  * I2: rejected records are durable before the rows that were not rejected are seen.
- * I3: counts of the report come from what was written, never from what was planned. */
+ * I3: counts of the report come from what was written, never from what was planned.
+ * I4: where no row changed anything there is no commit, whether that was known before or not. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -322,9 +323,14 @@ int tn_hudi_make_commit(tarn_cx *cx, tn_hudi_write *w)
 
     TN_TRY(extra_of(cx, w, &metadata));
     TN_TRY(log_done(cx, w));
-    TN_TRY(tn_hudi_log_text(cx, w->log, w->instant, &w->log->report.instant));
     TN_TRY(tn_write_reject_publish(cx, &w->reject)); /* I2 */
     TN_TRY(tn_cx_check(cx));
+    /* I4 */
+    if (metadata.stat_count == 0 && metadata.replaced_count == 0 && w->given->extra_count == 0) {
+        TN_TRY(tn_hudi_commit_withdraw(cx, w->commit));
+        goto done;
+    }
+    TN_TRY(tn_hudi_log_text(cx, w->log, w->instant, &w->log->report.instant));
     TN_TRY(tn_hudi_commit_finish(cx, w->commit, &metadata, &w->completion));
 done:
     return rc;
@@ -332,7 +338,35 @@ done:
 
 /* ---- a dry run */
 
-static int log_bucket(tarn_cx *cx, tn_hudi_write *w, const tn_bucket *bucket,
+/* The tagged file that a bucket rewrites; the number of files: none. Files and buckets of one
+ * partition are in one order, so the search goes on from the last one. */
+static size_t file_of(const tn_hudi_write *w, const tn_bucket *bucket, size_t *at)
+{
+    for (size_t n = 0; n < w->file_count; n++) {
+        size_t i = (*at + n) % w->file_count;
+
+        if (w->files[i] == bucket->base) {
+            *at = i + 1;
+            return i;
+        }
+    }
+    return w->file_count;
+}
+
+/* What becomes of the rows that meet one file. */
+static void foresee(const tn_hudi_write *w, size_t file, tarn_table_partition *line)
+{
+    tarn_table_report *report = &w->log->report;
+
+    assert(file < w->file_count);
+    line->updated += w->outcome.updated[file];
+    line->deleted += w->outcome.deleted[file];
+    report->updated += w->outcome.updated[file];
+    report->deleted += w->outcome.deleted[file];
+    report->unchanged += w->outcome.unchanged[file];
+}
+
+static int log_bucket(tarn_cx *cx, tn_hudi_write *w, const tn_bucket *bucket, size_t *at,
                       tarn_table_bucket *out)
 {
     tarn_table_partition *line;
@@ -341,7 +375,10 @@ static int log_bucket(tarn_cx *cx, tn_hudi_write *w, const tn_bucket *bucket,
 
     TN_TRY(tn_hudi_log_partition(cx, w->log, path, &line));
     line->inserted += bucket->inserts;
-    *(w->all_deletes ? &line->deleted : &line->updated) += bucket->updates;
+    if (!w->foreseen)
+        *(w->all_deletes ? &line->deleted : &line->updated) += bucket->updates;
+    else if (bucket->updates != 0)
+        foresee(w, file_of(w, bucket, at), line);
     *out = (tarn_table_bucket){.partition = (size_t)(line - w->log->partitions),
                                .updates = bucket->updates,
                                .inserts = bucket->inserts,
@@ -362,17 +399,19 @@ int tn_hudi_make_planned(tarn_cx *cx, tn_hudi_write *w)
     tarn_table_report *report = &w->log->report;
     tarn_table_bucket *buckets =
         tn_arena_array(cx, &w->log->arena, w->plan.bucket_count + 1, sizeof *buckets);
+    size_t at = 0;
     int rc = TARN_OK;
 
     if (buckets == NULL)
         TN_TRY(TARN_E_NOMEM);
+    report->foreseen = w->foreseen;
     for (size_t i = 0; i < w->plan.bucket_count; i++)
-        TN_TRY(log_bucket(cx, w, &w->plan.buckets[i], &buckets[i]));
+        TN_TRY(log_bucket(cx, w, &w->plan.buckets[i], &at, &buckets[i]));
     report->buckets = buckets;
     report->bucket_count = w->plan.bucket_count;
     for (size_t p = 0; p < w->plan.partition_count; p++)
         report->inserted += w->plan.partitions[p].inserts;
-    for (size_t i = 0; i < w->plan.bucket_count; i++)
+    for (size_t i = 0; i < w->plan.bucket_count && !w->foreseen; i++)
         *(w->all_deletes ? &report->deleted : &report->updated) += w->plan.buckets[i].updates;
     tn_hudi_log_sort(w->log);
 done:

@@ -130,6 +130,8 @@ typedef struct tn_hudi_write {
     const tn_base_file **files; /* tagged */
     size_t file_count;
     tn_incoming_summary summary;
+    tn_incoming_outcome outcome; /* of a dry run, per tagged file */
+    bool foreseen;
     double input_record_bytes; /* measured; 0: not */
     tn_upsert_plan plan;
 
@@ -190,6 +192,8 @@ int tn_hudi_bad_rows(tarn_cx *cx, tn_hudi_write *w, const struct ArrowArrayStrea
 /* Gathers the rows, finds their keys, and plans. */
 int tn_hudi_files_gather(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *rows);
 int tn_hudi_files_tag(tarn_cx *cx, tn_hudi_write *w);
+/* Of a dry run: what merging will come to, once files are tagged. */
+int tn_hudi_files_foresee(tarn_cx *cx, tn_hudi_write *w);
 /* `stream`: rows are not known yet. */
 int tn_hudi_files_plan(tarn_cx *cx, tn_hudi_write *w, bool stream);
 /* File groups that the operation takes away, of all the rows' partitions, of those given, or all.

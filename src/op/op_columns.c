@@ -85,6 +85,8 @@ static int fill_hudi(tarn_cx *cx, state *self, const tarn_columns_options *optio
     TN_TRY(tn_hudi_schema_load(cx, self->view.store, &self->view.config, &self->view.timeline,
                                &slices, as_of, &self->view.arena, &self->face.known, &avro,
                                &schema));
+    if (slices.slice_count == 0)
+        TN_TRY(tn_timeline_reaches(cx, &self->view.timeline, self->view.root, as_of));
     if (!self->face.known)
         goto done;
     TN_TRY(tn_hudi_view_keep(cx, &self->view, avro, &self->face.avro));

@@ -93,6 +93,7 @@ static int write_gathered(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream
     TN_TRY(tn_hudi_files_plan(cx, w, false));
     TN_TRY(tn_hudi_files_replaced(cx, w));
     if (w->given->dry_run) {
+        TN_TRY(tn_hudi_files_foresee(cx, w));
         TN_TRY(tn_hudi_make_planned(cx, w));
     } else if (has_work(w)) {
         TN_TRY(tn_hudi_make_begin(cx, w));

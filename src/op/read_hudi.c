@@ -117,6 +117,8 @@ static int load_table(tarn_cx *cx, table *t)
     options.as_of = t->as_of;
     TN_TRY(tn_slices_load(cx, read->store, read->root, &t->config, &t->timeline, &options,
                           &read->arena, &t->slices));
+    if (t->slices.slice_count == 0)
+        TN_TRY(tn_timeline_reaches(cx, &t->timeline, read->root, t->as_of));
     if (!optimized)
         TN_TRY(check_logs(cx, t));
     TN_TRY(tn_hudi_schema_load(cx, read->store, &t->config, &t->timeline, &t->slices, t->as_of,

@@ -195,6 +195,28 @@ static size_t first_from(const tn_timeline *timeline, tn_str time)
     return low;
 }
 
+int tn_timeline_reaches(tarn_cx *cx, const tn_timeline *timeline, tn_str root, tn_str as_of)
+{
+    const tn_instant *first = NULL;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < timeline->count && first == NULL; i++)
+        if (timeline->instants[i].state == TN_STATE_COMPLETED &&
+            tn_instant_writes_data(&timeline->instants[i]))
+            first = &timeline->instants[i];
+    if (as_of.len == 0 || (first != NULL && tn_str_compare(first->time, as_of) <= 0))
+        return TARN_OK;
+    if (first == NULL)
+        TN_FAIL(TARN_E_NOTFOUND,
+                "%.*s: the table has no commit yet, so there is nothing as of %.*s",
+                TN_STR_ARG(root), TN_STR_ARG(as_of));
+    TN_FAIL(TARN_E_NOTFOUND,
+            "%.*s: the table has no commit at or before %.*s; the first on its timeline is %.*s",
+            TN_STR_ARG(root), TN_STR_ARG(as_of), TN_STR_ARG(first->time));
+done:
+    return rc;
+}
+
 const tn_instant *tn_timeline_find(const tn_timeline *timeline, tn_str time, enum tn_action action)
 {
     for (size_t i = first_from(timeline, time);

@@ -25,6 +25,10 @@ int tn_timeline_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_co
 /* Whether data files of this instant are visible: completed, or older than the first of the
  * timeline that carries no savepoint. */
 bool tn_timeline_shows(const tn_timeline *timeline, tn_str time);
+/* NOTFOUND naming the first commit where none that brings data is as old as `as_of` (empty: any
+ * time will do). For a table of which no file is that old either: what is archived is not on the
+ * timeline. */
+int tn_timeline_reaches(tarn_cx *cx, const tn_timeline *timeline, tn_str root, tn_str as_of);
 const tn_instant *tn_timeline_find(const tn_timeline *timeline, tn_str time, enum tn_action action);
 /* When the instant of that time was completed, whatever its action, commits first; {NULL, 0}: it is
  * not completed, or not on the active timeline. */
