@@ -3,6 +3,8 @@
  *   AVRO     record after record into the columns of its schema; rows of blocks that follow each
  *            other and have one schema make batches together
  *   PARQUET  a file in memory, read like any base file
+ *   HFILE    the values are Avro records; the keys are those of the file, which leaves them out of
+ *            the records
  *   DELETE   keys and ordering values
  *
  * I1: the runs are in the order of the blocks, and of the records in them.
@@ -15,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/hfile/hfile.h"
 #include "exec/exec_read.h"
 
 #define BATCH_ROWS  65536
@@ -256,6 +259,96 @@ done:
     return rc;
 }
 
+/* ---- HFile */
+
+/* Makes the texts of `keys`, which end at `ends`, the key column of a batch. */
+static int put_keys(tarn_cx *cx, const tn_slice_columns *columns, tn_block *ends, tn_block *keys,
+                    struct ArrowArray *batch)
+{
+    struct ArrowArray made = {0};
+    int rc = TARN_OK;
+
+    if (columns->key < 0)
+        return TARN_OK;
+    TN_TRY(tn_array_init(cx, &made, batch->length, 3, 0));
+    TN_TRY(tn_array_take_block(cx, &made, 1, ends));
+    TN_TRY(tn_array_take_block(cx, &made, 2, keys));
+    tn_array_release(batch->children[columns->key]);
+    tn_array_move(&made, batch->children[columns->key]);
+done:
+    tn_array_release(&made);
+    return rc;
+}
+
+static int add_text(tarn_cx *cx, tn_block *ends, tn_block *texts, tn_str text)
+{
+    int32_t end;
+    int rc = TARN_OK;
+
+    if (texts->len + text.len > INT32_MAX)
+        TN_FAIL(TARN_E_LIMIT, "a block with more than 2 GiB of record keys");
+    TN_TRY(tn_block_reserve(cx, texts, text.len));
+    TN_TRY(tn_block_reserve(cx, ends, sizeof end));
+    if (text.len != 0)
+        memcpy(texts->data + texts->len, text.ptr, text.len);
+    texts->len += text.len;
+    end = (int32_t)texts->len;
+    memcpy(ends->data + ends->len, &end, sizeof end);
+    ends->len += sizeof end;
+done:
+    return rc;
+}
+
+static int add_entries(tarn_cx *cx, tn_slice_piece *piece, tn_hfile_cursor *cursor,
+                       tn_avro_rows *rows, struct ArrowArray *out)
+{
+    tn_block ends = {0}, keys = {0};
+    tn_str key, value;
+    bool more = true;
+    int rc = TARN_OK;
+
+    TN_TRY(add_text(cx, &ends, &keys, (tn_str){NULL, 0}));
+    for (;;) {
+        TN_TRY(tn_hfile_cursor_next(cx, cursor, &more, &key, &value));
+        if (!more)
+            break;
+        TN_TRY(tn_avro_rows_add(cx, rows, value));
+        TN_TRY(add_text(cx, &ends, &keys, key));
+    }
+    TN_TRY(tn_avro_rows_take(cx, rows, out));
+    TN_TRY(put_keys(cx, piece->columns, &ends, &keys, out));
+done:
+    if (rc != TARN_OK)
+        tn_fail_within(cx, rc, "%s", piece->where);
+    tn_block_clear(&ends);
+    tn_block_clear(&keys);
+    return rc;
+}
+
+static int add_hfile(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block)
+{
+    tn_hfile_cursor *cursor = NULL;
+    struct ArrowArray rows = {0};
+    tn_hfile *file = NULL;
+    int rc = TARN_OK;
+
+    TN_TRY(flush(cx, piece));
+    TN_TRY(begin_rows(cx, piece, block));
+    TN_TRY(tn_hfile_open_memory(cx, tn_buf_view(&piece->content), piece->log->path, &file));
+    TN_TRY(tn_hfile_cursor_open(cx, file, &cursor));
+    TN_TRY(add_entries(cx, piece, cursor, piece->open->rows, &rows));
+    if (rows.length > 0) {
+        TN_TRY(
+            add_run(cx, piece, &(tn_slice_run){.batch = piece->batch_count, .rows = rows.length}));
+        TN_TRY(add_batch(cx, piece, &rows, piece->open->has));
+    }
+done:
+    tn_array_release(&rows);
+    tn_hfile_cursor_close(cursor);
+    tn_hfile_close(file);
+    return rc;
+}
+
 /* ---- Parquet */
 
 /* The block as the file of a task that has all columns and no filter. */
@@ -365,8 +458,9 @@ int tn_slice_piece_add(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block 
         TN_TRY(add_deletes(cx, piece));
         break;
     default:
-        TN_FAIL(TARN_E_UNSUPPORTED, "%s: a block of HFile data, which tarn does not merge yet",
-                piece->where);
+        assert(block->block->kind == TN_LOG_HFILE);
+        TN_TRY(add_hfile(cx, piece, block));
+        break;
     }
 done:
     return rc;

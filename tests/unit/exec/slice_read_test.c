@@ -411,6 +411,36 @@ static void test_slice_read__filter(void **state)
     }
 }
 
+/* Keys are the file's; the values of this one are 17 bytes each. */
+static void test_slice_read__hfile_block(void **state)
+{
+    tn_buf content = {0}, file = {0};
+    slice_world w;
+    FILE *in;
+    int c;
+
+    (void)state;
+    slice_open(&w);
+    in = fopen(TARN_SOURCE_DIR "/fuzz/corpus/hfile/one", "rb");
+    assert_non_null(in);
+    while ((c = getc(in)) != EOF)
+        tn_buf_u8(&content, (uint8_t)c);
+    fclose(in);
+    log_block(&file, TN_LOG_HFILE,
+              (log_maker_header[]){
+                  {LOG_KEY_INSTANT, TN_STR("001")},
+                  {LOG_KEY_SCHEMA, TN_STR("{\"type\":\"record\",\"name\":\"r\",\"fields\":["
+                                          "{\"name\":\"x\",\"type\":{\"type\":\"fixed\","
+                                          "\"name\":\"f\",\"size\":17}}]}")}},
+              2, tn_buf_view(&content));
+    slice_make(&w, "key-00001/5/x other/5/y", "");
+    slice_add_log(&w, TN_STR("/t/.f_000.log.1_1-0-1"), tn_buf_view(&file));
+    slice_expect(&w, "key-00000/-/-/-@- key-00001/-/-/-@- key-00002/-/-/-@- other/5/y/-@000");
+    tn_buf_clear(&content);
+    tn_buf_clear(&file);
+    slice_close(&w);
+}
+
 static void test_slice_read__refused(void **state)
 {
     slice_world w;
