@@ -1,4 +1,4 @@
-/* Columns as their table has them now: types are widened, fields found by the name they had.
+/* Columns as their table has them now: types are widened, fields are found by name.
  * I1: nulls stay null, and no row is added or lost.
  * I2: an array that needs no change is moved, not copied. */
 #include "batch/widen.h"
@@ -9,18 +9,12 @@
 #include "batch/widen_value.h"
 
 typedef struct change {
-    const struct ArrowSchema *from, *names, *to;
+    const struct ArrowSchema *from, *to;
 } change;
 
 static bool is_list(enum tn_type_kind kind)
 {
     return kind == TN_TYPE_LIST || kind == TN_TYPE_LARGE_LIST || kind == TN_TYPE_MAP;
-}
-
-/* The field of `from` that child `i` of `to` was; -1: it was not there. */
-static int64_t find(const change *c, int64_t i)
-{
-    return c->names->children[i]->name[0] != '\0' ? tn_unify_match(c->names, i, c->from) : -1;
 }
 
 /* ---- whether there is a way */
@@ -30,12 +24,12 @@ static bool able(const change *c);
 static bool able_children(const change *c, bool by_name)
 {
     for (int64_t i = 0; i < c->to->n_children; i++) {
-        int64_t at = by_name ? find(c, i) : i;
+        int64_t at = by_name ? tn_unify_match(c->to, i, c->from) : i;
         change child;
 
         if (at < 0)
             continue;
-        child = (change){c->from->children[at], c->names->children[i], c->to->children[i]};
+        child = (change){c->from->children[at], c->to->children[i]};
         if (!able(&child))
             return false;
     }
@@ -47,7 +41,7 @@ static bool able(const change *c)
     tarn_cx scratch = {0};
     tn_type from, to;
 
-    if (c->names == c->to && tn_unify_same(c->from, c->to))
+    if (tn_unify_same(c->from, c->to))
         return true;
     if (tn_type_of(&scratch, c->from, &from) != TARN_OK ||
         tn_type_of(&scratch, c->to, &to) != TARN_OK || from.dictionary || to.dictionary)
@@ -61,7 +55,38 @@ static bool able(const change *c)
 
 bool tn_widen_able(const struct ArrowSchema *from, const struct ArrowSchema *to)
 {
-    return able(&(change){from, to, to});
+    return able(&(change){from, to});
+}
+
+bool tn_widen_keeps(const struct ArrowSchema *from, const struct ArrowSchema *to)
+{
+    tarn_cx scratch = {0};
+    tn_type a, b;
+
+    if (tn_unify_same(from, to))
+        return true;
+    /* Dictionaries and foreign types go another way, which changes no value. */
+    if (tn_type_of(&scratch, from, &a) != TARN_OK || tn_type_of(&scratch, to, &b) != TARN_OK ||
+        a.dictionary)
+        return true;
+    if (a.kind == b.kind && (is_list(a.kind) || a.kind == TN_TYPE_STRUCT)) {
+        for (int64_t i = 0; i < to->n_children; i++) {
+            int64_t at = a.kind == TN_TYPE_STRUCT ? tn_unify_match(to, i, from) : i;
+
+            if (at >= 0 && !tn_widen_keeps(from->children[at], to->children[i]))
+                return false;
+        }
+        return true;
+    }
+    switch (tn_widen_way_of(&a, &b)) {
+    case TN_WIDEN_NONE:
+    case TN_WIDEN_UNIFY:
+        return true;
+    case TN_WIDEN_REAL: /* a float's double is that of its text */
+        return a.kind != TN_TYPE_FLOAT && a.kind != TN_TYPE_INT64;
+    default:
+        return false;
+    }
 }
 
 /* ---- casting */
@@ -105,14 +130,13 @@ static int cast_struct(tarn_cx *cx, const change *c, struct ArrowArray *array,
         out->null_count = array->null_count;
     }
     for (int64_t i = 0; i < c->to->n_children; i++) {
-        int64_t at = find(c, i);
+        int64_t at = tn_unify_match(c->to, i, c->from);
 
         if (at < 0) {
             TN_TRY(tn_widen_missing(cx, c->to->children[i], whole, out->children[i]));
             continue;
         }
-        TN_TRY(cast(cx, &(change){c->from->children[at], c->names->children[i], c->to->children[i]},
-                    array->children[at]));
+        TN_TRY(cast(cx, &(change){c->from->children[at], c->to->children[i]}, array->children[at]));
         tn_array_move(array->children[at], out->children[i]);
     }
 done:
@@ -125,12 +149,10 @@ static int cast_elements(tarn_cx *cx, const change *c, bool map, struct ArrowArr
     int rc = TARN_OK;
 
     if (!map)
-        return cast(cx, &(change){c->from->children[0], c->names->children[0], c->to->children[0]},
-                    array->children[0]);
+        return cast(cx, &(change){c->from->children[0], c->to->children[0]}, array->children[0]);
     for (int64_t i = 0; i < 2; i++)
         TN_TRY(cast(cx,
-                    &(change){c->from->children[0]->children[i], c->names->children[0]->children[i],
-                              c->to->children[0]->children[i]},
+                    &(change){c->from->children[0]->children[i], c->to->children[0]->children[i]},
                     array->children[0]->children[i]));
 done:
     return rc;
@@ -166,7 +188,7 @@ static int cast(tarn_cx *cx, const change *c, struct ArrowArray *array)
     int rc = TARN_OK;
 
     assert(array->release != NULL);
-    if (c->names == c->to && tn_unify_same(c->from, c->to))
+    if (tn_unify_same(c->from, c->to))
         return TARN_OK;
     TN_TRY(tn_type_of(cx, c->from, &from));
     TN_TRY(tn_type_of(cx, c->to, &to));
@@ -192,15 +214,8 @@ done:
     return rc;
 }
 
-int tn_widen_cast_named(tarn_cx *cx, const struct ArrowSchema *from,
-                        const struct ArrowSchema *names, const struct ArrowSchema *to,
-                        struct ArrowArray *array)
-{
-    return cast(cx, &(change){from, names, to}, array);
-}
-
 int tn_widen_cast(tarn_cx *cx, const struct ArrowSchema *from, const struct ArrowSchema *to,
                   struct ArrowArray *array)
 {
-    return cast(cx, &(change){from, to, to}, array);
+    return cast(cx, &(change){from, to}, array);
 }

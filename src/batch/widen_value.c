@@ -1,5 +1,6 @@
 /* Values of one type as values of a wider one (the table of widen.h).
- * I1: nulls stay null; a value that the wider type cannot hold, or text that is none, is null. */
+ * I1: nulls stay null; a value that the other type cannot hold, and text that is none, is an error
+ *     naming column and value. */
 #include "batch/widen_value.h"
 
 #include <inttypes.h>
@@ -67,7 +68,7 @@ enum tn_widen_way tn_widen_way_of(const tn_type *from, const tn_type *to)
 
 /* ---- parts of all */
 
-/* The validity of the rows, so that more can become null; *valid NULL where there is no null. */
+/* The validity of the rows. */
 static int copy_validity(tarn_cx *cx, const value_cast *c)
 {
     size_t bytes = ((size_t)c->array->length + 7) / 8;
@@ -83,23 +84,16 @@ done:
     return rc;
 }
 
-/* Row `i`, which was a value, becomes null. */
-static int set_null(tarn_cx *cx, const value_cast *c, int64_t i)
+/* A value that has no equal. */
+static int refuse(tarn_cx *cx, const value_cast *c, tn_str value, const char *what)
 {
-    uint8_t *bits;
-    int rc = TARN_OK;
+    size_t shown = value.len < 64 ? value.len : 64;
 
-    if (c->out->buffers[0] == NULL) {
-        TN_TRY(tn_array_make_buffer(cx, c->out, 0, ((size_t)c->array->length + 7) / 8, &bits));
-        tn_bits_fill(bits, 0, c->array->length, true);
-        c->out->null_count = 0;
-    }
-    bits = (uint8_t *)(uintptr_t)c->out->buffers[0];
-    bits[i >> 3] &= (uint8_t) ~(1u << (i & 7));
-    if (c->out->null_count >= 0)
-        c->out->null_count++;
-done:
-    return rc;
+    return tn_fail(
+        cx, TARN_E_UNSUPPORTED,
+        "column \"%s\": \"%.*s\" was written before the column changed its type, and %s; "
+        "leave the column out, or read the table as of a time before that",
+        c->name, (int)shown, value.ptr != NULL ? value.ptr : "", what);
 }
 
 static bool is_null(const value_cast *c, int64_t i)
@@ -139,7 +133,7 @@ static size_t print_value(const value_cast *c, int64_t i, char *out)
         return tn_java_text_double(((const double *)c->array->buffers[1])[at], out);
     case TN_TYPE_DECIMAL:
         decimal = decimal_at(c, i);
-        return tn_number_write(&decimal, c->from->scale, out);
+        return tn_java_text_decimal(&decimal, c->from->scale, out);
     case TN_TYPE_DATE32:
         return tn_java_text_date(((const int32_t *)c->array->buffers[1])[at], out);
     default:
@@ -324,18 +318,51 @@ static int to_decimal(tarn_cx *cx, const value_cast *c)
             continue;
         if (c->from->kind == TN_TYPE_UTF8)
             text = trim(tn_rows_bytes(c->from, c->array, c->array->offset + i));
+        else if (c->from->kind == TN_TYPE_FLOAT) /* all digits of the float, as Spark has it */
+            text.len = tn_java_text_double(double_at(c, i), printed);
         else
             text.len = print_value(c, i, printed);
-        if (round_text(c->to, text, &value))
-            memcpy(values + (size_t)i * c->to->width, value.limb, c->to->width);
-        else
-            TN_TRY(set_null(cx, c, i));
+        if (!round_text(c->to, text, &value))
+            TN_TRY(refuse(cx, c, text, "is no number that its decimal type holds"));
+        memcpy(values + (size_t)i * c->to->width, value.limb, c->to->width);
     }
 done:
     return rc;
 }
 
 /* ---- dates and times */
+
+/* A number of at most two digits. */
+static bool parse_two(tn_str text, unsigned *out)
+{
+    unsigned value = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+        value = value * 10 + (unsigned)(text.ptr[i] - '0');
+    }
+    *out = value;
+    return text.len == 1 || text.len == 2;
+}
+
+/* "2024-5-1", "2024-05-01": what java.sql.Date takes. A day that its month lacks counts on. */
+static bool parse_date(tn_str text, int32_t *out)
+{
+    size_t dash = tn_str_find(text, '-'), next;
+    tn_str rest = tn_str_from(text, dash + 1);
+    unsigned high, low, month, day;
+
+    next = tn_str_find(rest, '-');
+    if (dash != 4 || next == rest.len || !parse_two((tn_str){text.ptr, 2}, &high) ||
+        !parse_two((tn_str){text.ptr + 2, 2}, &low) ||
+        !parse_two((tn_str){rest.ptr, next}, &month) ||
+        !parse_two(tn_str_from(rest, next + 1), &day) || month < 1 || month > 12 || day < 1 ||
+        day > 31)
+        return false;
+    *out = (int32_t)(tn_days_of((int64_t)high * 100 + low, month, 1) + (int64_t)day - 1);
+    return true;
+}
 
 static int to_date(tarn_cx *cx, const value_cast *c)
 {
@@ -344,18 +371,13 @@ static int to_date(tarn_cx *cx, const value_cast *c)
 
     TN_TRY(tn_array_make_buffer(cx, c->out, 1, sizeof *values * (size_t)c->array->length, &values));
     for (int64_t i = 0; i < c->array->length; i++) {
-        tn_moment moment;
-        int64_t days;
+        tn_str text;
 
         if (is_null(c, i))
             continue;
-        if (!tn_moment_parse(trim(tn_rows_bytes(c->from, c->array, c->array->offset + i)),
-                             &moment)) {
-            TN_TRY(set_null(cx, c, i));
-            continue;
-        }
-        days = moment.seconds / 86400 - (moment.seconds % 86400 < 0);
-        values[i] = (int32_t)days;
+        text = tn_rows_bytes(c->from, c->array, c->array->offset + i);
+        if (!parse_date(text, &values[i]))
+            TN_TRY(refuse(cx, c, text, "is no date"));
     }
 done:
     return rc;

@@ -5,8 +5,9 @@
  * Where a task has logs, too, slice_read.c merges them with the file, which it reads through here.
  *
  * I1: columns of the file are decoded only where the result or the filter needs them.
- * I2: pruning by a column that a partition value shadows, or whose old dates are moved to today's
- *     calendar, is left out: its statistics speak of other values. */
+ * I2: pruning by a column that a partition value shadows, whose old dates are moved to today's
+ *     calendar, or whose values become others in its type of today, is left out: its statistics
+ *     speak of other values. */
 #include "exec/exec_read.h"
 
 #include <assert.h>
@@ -140,6 +141,23 @@ static bool is_moved(const tn_exec_read *r)
     return false;
 }
 
+/* Whether the filter asks for a column that the file keeps as a type whose values become others, or
+ * none: text that is no date, a float that becomes the double of its text. */
+static bool is_retyped(const tn_exec_read *r, const struct ArrowSchema *file)
+{
+    const tn_filter *filter = r->task->filter;
+
+    for (size_t i = 0; r->task->evolves && i < filter->column_count; i++) {
+        uint32_t top = filter->columns[i].index[0];
+        int32_t column = r->origins[top].file;
+
+        if (column >= 0 &&
+            !tn_widen_keeps(file->children[r->columns[column]], r->task->needed->children[top]))
+            return true;
+    }
+    return false;
+}
+
 static int open_scan(tarn_cx *cx, tn_exec_read *r, const tn_prune *prune)
 {
     tn_parquet_scan_options options = {.columns = r->columns,
@@ -186,7 +204,8 @@ static int start(tarn_cx *cx, tn_exec_read *r)
         r->counts.groups_read = 0;
         goto done;
     }
-    if (r->task->filter != NULL && r->column_count > 0 && !is_shadowed(r, &file) && !is_moved(r)) {
+    if (r->task->filter != NULL && r->column_count > 0 && !is_shadowed(r, &file) && !is_moved(r) &&
+        !is_retyped(r, &file)) {
         TN_TRY(tn_prune_file(cx, &r->file, r->task->filter, NULL, &r->arena, &prune));
         pruned = true;
         r->counts.groups_read = prune.group_count;

@@ -21,9 +21,8 @@
 
 #define ROWS_FIRST 64 /* room that the first record makes */
 
-int tn_avro_rows_open_named(tarn_cx *cx, const tn_avro_type *writer,
-                            const struct ArrowSchema *columns, const struct ArrowSchema *names,
-                            tn_str where, tn_avro_rows **out)
+int tn_avro_rows_open(tarn_cx *cx, const tn_avro_type *writer, const struct ArrowSchema *columns,
+                      tn_str where, tn_avro_rows **out)
 {
     tn_avro_rows *rows = tn_calloc(cx, 1, sizeof *rows);
     int rc = TARN_OK;
@@ -33,7 +32,7 @@ int tn_avro_rows_open_named(tarn_cx *cx, const tn_avro_type *writer,
     rows->where = where;
     TN_TRY(tn_arena_keep(cx, &rows->arena, &rows->where));
     TN_TRY(tn_field_copy(cx, columns, &rows->wanted));
-    TN_TRY(tn_avro_rows_compile(cx, rows, writer, names != NULL ? names : columns));
+    TN_TRY(tn_avro_rows_compile(cx, rows, writer));
     rows->same = tn_unify_same(&rows->natural, &rows->wanted);
     *out = rows;
     rows = NULL;
@@ -42,12 +41,6 @@ done:
         tn_fail_within(cx, rc, "%.*s", TN_STR_ARG(where));
     tn_avro_rows_close(rows);
     return rc;
-}
-
-int tn_avro_rows_open(tarn_cx *cx, const tn_avro_type *writer, const struct ArrowSchema *columns,
-                      tn_str where, tn_avro_rows **out)
-{
-    return tn_avro_rows_open_named(cx, writer, columns, NULL, where, out);
 }
 
 void tn_avro_rows_close(tn_avro_rows *rows)

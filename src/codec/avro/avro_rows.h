@@ -18,12 +18,6 @@ typedef struct tn_avro_rows tn_avro_rows;
  * for all else. `writer` is borrowed until close. `where` for messages, copied. */
 int tn_avro_rows_open(tarn_cx *cx, const tn_avro_type *writer, const struct ArrowSchema *columns,
                       tn_str where, tn_avro_rows **out);
-/* The same of columns that the writer called otherwise: `names` has the shape of `columns`, and in
- * it each field has the name that it has in `writer`; an empty one: the writer lacks it, even where
- * a field of that name is there. NULL: `columns`. Borrowed for the call alone. */
-int tn_avro_rows_open_named(tarn_cx *cx, const tn_avro_type *writer,
-                            const struct ArrowSchema *columns, const struct ArrowSchema *names,
-                            tn_str where, tn_avro_rows **out);
 void tn_avro_rows_close(tn_avro_rows *rows);
 /* One record, all of whose bytes must be used. CORRUPT naming the field and the byte; LIMIT when
  * the columns hold as much as they can (2 GiB of text in one): take, and add it again. After a

@@ -12,9 +12,9 @@
 #include "batch/widen.h"
 #include "codec/avro/avro_rows_parts.h"
 
-/* A wanted column, its name in the writer, and what it becomes. */
+/* A wanted column and what it becomes. */
 typedef struct target {
-    const struct ArrowSchema *wanted, *names;
+    const struct ArrowSchema *wanted;
     struct ArrowSchema *natural;
     tn_avro_column *column;
 } target;
@@ -195,9 +195,8 @@ static int compile_fields(compiler *c, const tn_avro_type *type, target t, tn_av
     for (size_t i = 0; i < type->field_count; i++)
         step->items[i].name = type->fields[i].name;
     for (int64_t i = 0; i < t.wanted->n_children; i++) {
-        target field = {t.wanted->children[i], t.names->children[i], t.natural->children[i],
-                        &t.column->children[i]};
-        size_t at = find_field(type, tn_str_of(field.names->name), hint);
+        target field = {t.wanted->children[i], t.natural->children[i], &t.column->children[i]};
+        size_t at = find_field(type, tn_str_of(field.wanted->name), hint);
 
         if (at == type->field_count || type->fields[at].type->kind == TN_AVRO_NULL) {
             TN_TRY(set_missing(c, field));
@@ -253,8 +252,7 @@ static int compile_array(compiler *c, const tn_avro_type *type, target t, tn_avr
                          tn_field_nullable(t.wanted), 1));
     step->items[0].name = TN_STR("[]");
     TN_TRY(compile(c, type->branches[0],
-                   (target){t.wanted->children[0], t.names->children[0], t.natural->children[0],
-                            &t.column->children[0]},
+                   (target){t.wanted->children[0], t.natural->children[0], &t.column->children[0]},
                    &step->items[0]));
 done:
     return rc;
@@ -288,8 +286,8 @@ static int compile_map(compiler *c, const tn_avro_type *type, target t, tn_avro_
     for (size_t i = 0; i < 2; i++) {
         step->items[i].name = i == 0 ? TN_STR("key") : TN_STR("value");
         TN_TRY(compile(c, i == 0 ? &text : type->branches[0],
-                       (target){pair->children[i], t.names->children[0]->children[i],
-                                t.natural->children[0]->children[i], &t.column->children[i]},
+                       (target){pair->children[i], t.natural->children[0]->children[i],
+                                &t.column->children[i]},
                        &step->items[i]));
     }
 done:
@@ -405,14 +403,14 @@ static int compile_members(compiler *c, const tn_avro_type *type, target t, tn_a
             compile_skip(item->type, item); /* not asked for */
             continue;
         }
-        sub = (target){t.wanted->children[field], t.names->children[field],
-                       t.natural->children[field], &t.column->children[field]};
+        sub = (target){t.wanted->children[field], t.natural->children[field],
+                       &t.column->children[field]};
         field++;
         TN_TRY(compile(c, item->type, sub, item));
     }
     for (; field < t.wanted->n_children; field++)
-        TN_TRY(set_missing(c, (target){t.wanted->children[field], t.names->children[field],
-                                       t.natural->children[field], &t.column->children[field]}));
+        TN_TRY(set_missing(c, (target){t.wanted->children[field], t.natural->children[field],
+                                       &t.column->children[field]}));
 done:
     return rc;
 }
@@ -512,8 +510,7 @@ static int compile(compiler *c, const tn_avro_type *type, target t, tn_avro_step
     }
 }
 
-int tn_avro_rows_compile(tarn_cx *cx, tn_avro_rows *rows, const tn_avro_type *writer,
-                         const struct ArrowSchema *names)
+int tn_avro_rows_compile(tarn_cx *cx, tn_avro_rows *rows, const tn_avro_type *writer)
 {
     compiler c = {.cx = cx, .arena = &rows->arena};
     int rc = TARN_OK;
@@ -521,8 +518,7 @@ int tn_avro_rows_compile(tarn_cx *cx, tn_avro_rows *rows, const tn_avro_type *wr
     if (writer->kind != TN_AVRO_RECORD || strcmp(rows->wanted.format, "+s") != 0)
         TN_FAIL(TARN_E_UNSUPPORTED, "the Avro schema of rows has to be a record");
     rows->root.null_branch = TN_AVRO_NO_UNION;
-    TN_TRY(compile(&c, writer, (target){&rows->wanted, names, &rows->natural, &rows->top},
-                   &rows->root));
+    TN_TRY(compile(&c, writer, (target){&rows->wanted, &rows->natural, &rows->top}, &rows->root));
 done:
     return rc;
 }

@@ -84,8 +84,7 @@ struct tn_avro_rows {
 };
 
 /* Fills rows->root, rows->top and rows->natural; all in rows->arena. */
-int tn_avro_rows_compile(tarn_cx *cx, tn_avro_rows *rows, const tn_avro_type *writer,
-                         const struct ArrowSchema *names);
+int tn_avro_rows_compile(tarn_cx *cx, tn_avro_rows *rows, const tn_avro_type *writer);
 /* Reads the datum at rows->at into the columns. */
 int tn_avro_rows_read(tn_avro_rows *rows);
 /* Room for `more` values beyond those there are. */

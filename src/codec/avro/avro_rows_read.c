@@ -10,6 +10,7 @@
 typedef const tn_avro_step step_of;
 
 static int read_step(tn_avro_rows *r, step_of *step);
+static int read_record(tn_avro_rows *r, step_of *step);
 
 static void print_place(tn_buf *out, step_of *step)
 {
@@ -54,11 +55,28 @@ static inline size_t left(const tn_avro_rows *r)
     return (size_t)(r->end - r->at);
 }
 
+/* Numbers of more than two bytes. */
 static __attribute__((noinline)) bool take_varint(tn_avro_rows *r, uint64_t *out)
 {
     uint64_t value = 0;
     const uint8_t *at = r->at;
 
+    if (left(r) >= sizeof value) {
+        uint64_t word, ends;
+
+        memcpy(&word, at, sizeof word);
+        ends = ~word & 0x8080808080808080u;
+        if (ends != 0) {
+            /* The bytes up to the first that ends; then their groups of seven moved together. */
+            word &= (ends & (0 - ends)) - 1;
+            word &= 0x7F7F7F7F7F7F7F7Fu;
+            word = (word & 0x007F007F007F007Fu) | (word & 0x7F007F007F007F00u) >> 1;
+            word = (word & 0x00003FFF00003FFFu) | (word & 0x3FFF00003FFF0000u) >> 2;
+            *out = (word & 0x000000000FFFFFFFu) | (word & 0x0FFFFFFF00000000u) >> 4;
+            r->at = at + (__builtin_ctzll(ends) >> 3) + 1;
+            return true;
+        }
+    }
     for (unsigned shift = 0; shift < 70 && at < r->end; shift += 7) {
         uint8_t byte = *at++;
 
@@ -184,15 +202,17 @@ done:
     return rc;
 }
 
-static int skip_union(tn_avro_rows *r, step_of *step, const tn_avro_type *type)
+/* Takes the branch of a union; *type becomes what stands there. */
+static inline int take_branch(tn_avro_rows *r, step_of *step, const tn_avro_type **type)
 {
     int64_t branch;
 
     if (!take_long(r, &branch))
         return bad_number(r, step);
-    if ((uint64_t)branch >= type->branch_count)
+    if ((uint64_t)branch >= (*type)->branch_count)
         return corrupt(r, step, "a branch that the union has not");
-    return skip(r, step, type->branches[branch]);
+    *type = (*type)->branches[branch];
+    return TARN_OK;
 }
 
 /* Fields that take no bytes cost time that the data does not pay for: they are counted. */
@@ -219,8 +239,11 @@ static int skip(tn_avro_rows *r, step_of *step, const tn_avro_type *type)
     size_t len;
     int rc = TARN_OK;
 
+    if (type->kind == TN_AVRO_UNION)
+        TN_TRY(take_branch(r, step, &type)); /* which is none */
     switch (type->kind) {
     case TN_AVRO_NULL:
+    case TN_AVRO_UNION:
         return TARN_OK;
     case TN_AVRO_BOOLEAN:
         return skip_bytes(r, step, 1);
@@ -244,8 +267,6 @@ static int skip(tn_avro_rows *r, step_of *step, const tn_avro_type *type)
     case TN_AVRO_ARRAY:
     case TN_AVRO_MAP:
         return skip_many(r, step, type);
-    case TN_AVRO_UNION:
-        return skip_union(r, step, type);
     }
 done:
     return rc;
@@ -294,20 +315,27 @@ static int add_null_to(tn_avro_rows *r, step_of *step, tn_avro_column *c)
     return TARN_OK;
 }
 
-static int add_bytes(tn_avro_rows *r, step_of *step, const void *bytes, size_t len)
+#define SHORT_BYTES 32
+
+static inline int add_bytes(tn_avro_rows *r, step_of *step, const uint8_t *bytes, size_t len)
 {
     tn_avro_column *c = step->to;
-    size_t used = c->bytes.len;
+    size_t used = c->bytes.len, room = c->bytes.cap - used;
 
     if (len > (size_t)INT32_MAX - used)
         return fail(r, step, TARN_E_LIMIT, "more than 2 GiB of text in one batch");
-    if (c->bytes.cap - used < len || c->bytes.data == NULL) {
+    if (room < len || c->bytes.data == NULL) {
         int rc = tn_block_reserve(r->cx, &c->bytes, len);
 
         if (rc != TARN_OK)
             return rc;
+        room = c->bytes.cap - used;
     }
-    if (len != 0)
+    /* Short texts are copied with what stands behind them: a length that is known is faster. */
+    if (len <= SHORT_BYTES && room >= SHORT_BYTES && (size_t)(r->end - bytes) >= SHORT_BYTES &&
+        bytes == r->at)
+        memcpy(c->bytes.data + used, bytes, SHORT_BYTES);
+    else if (len != 0)
         memcpy(c->bytes.data + used, bytes, len);
     c->bytes.len = used + len;
     offsets_of(c)[++c->length] = (int32_t)c->bytes.len;
@@ -326,9 +354,18 @@ static int add_decimal(tn_avro_rows *r, step_of *step, size_t len)
     for (; len > width; len--, from++)
         if (from[0] != sign || ((from[1] ^ sign) & 0x80) != 0)
             return corrupt(r, step, "a decimal of more digits than its type has");
-    for (size_t i = 0; i < len; i++)
-        out[i] = from[len - 1 - i];
-    memset(out + len, sign, width - len);
+    if (len <= sizeof(uint64_t) && width == 2 * sizeof(uint64_t)) {
+        uint64_t high = sign != 0 ? UINT64_MAX : 0, low = high;
+
+        for (size_t i = 0; i < len; i++)
+            low = low << 8 | from[i];
+        memcpy(out, &low, sizeof low);
+        memcpy(out + sizeof low, &high, sizeof high);
+    } else {
+        for (size_t i = 0; i < len; i++)
+            out[i] = from[len - 1 - i];
+        memset(out + len, sign, width - len);
+    }
     r->at = from + len;
     c->length++;
     return TARN_OK;
@@ -361,22 +398,6 @@ static int read_many(tn_avro_rows *r, step_of *step)
             TN_TRY(corrupt(r, step, "a block of another size than it says"));
     } while (count != 0);
     offsets_of(c)[++c->length] = (int32_t)c->children[0].length;
-done:
-    return rc;
-}
-
-static int read_record(tn_avro_rows *r, step_of *step)
-{
-    tn_avro_column *c = step->to;
-    int64_t length = c->length + 1;
-    int rc = TARN_OK;
-
-    for (size_t i = 0; i < step->item_count; i++)
-        TN_TRY(read_step(r, &step->items[i]));
-    for (size_t i = 0; i < c->child_count; i++)
-        if (c->children[i].length < length)
-            add_null(&c->children[i]); /* the writer lacks it */
-    c->length = length;
 done:
     return rc;
 }
@@ -414,7 +435,8 @@ static int read_enum(tn_avro_rows *r, step_of *step)
         return bad_number(r, step);
     if ((uint64_t)symbol >= step->type->symbol_count)
         return corrupt(r, step, "a symbol that the enum has not");
-    return add_bytes(r, step, step->type->symbols[symbol].ptr, step->type->symbols[symbol].len);
+    return add_bytes(r, step, (const uint8_t *)step->type->symbols[symbol].ptr,
+                     step->type->symbols[symbol].len);
 }
 
 /* `width` bytes as they are. */
@@ -502,10 +524,15 @@ done:
 
 /* Reads the branch of a union with null, or of one type; *null says that it was null, which has
  * been added. */
-static inline int read_null_branch(tn_avro_rows *r, step_of *step, bool *null)
+static inline __attribute__((always_inline)) int read_null_branch(tn_avro_rows *r, step_of *step,
+                                                                  bool *null)
 {
     int64_t branch;
 
+    if (r->at < r->end && r->at[0] == 2 * (1 - step->null_branch)) {
+        r->at++; /* the value of a union of two, as nearly always */
+        return TARN_OK;
+    }
     if (!take_long(r, &branch))
         return bad_number(r, step);
     if ((uint64_t)branch >= (step->null_branch == TN_AVRO_NO_NULL ? 1u : 2u))
@@ -514,43 +541,16 @@ static inline int read_null_branch(tn_avro_rows *r, step_of *step, bool *null)
     return *null ? add_null_to(r, step, step->to) : TARN_OK;
 }
 
-static int read_step(tn_avro_rows *r, step_of *step)
+/* What is rarer, or holds other steps. */
+static __attribute__((noinline)) int read_other(tn_avro_rows *r, step_of *step)
 {
-    bool null = false;
-
-    if (step->null_branch != TN_AVRO_NO_UNION) {
-        int rc = read_null_branch(r, step, &null);
-
-        if (rc != TARN_OK || null)
-            return rc;
-    }
-    if (step->op > TN_OP_NULL && step->op < TN_OP_UNION)
-        step->to->valid.data[step->to->length] = 1;
     switch (step->op) {
     case TN_OP_SKIP:
         return skip(r, step, step->type);
-    case TN_OP_SKIP_BYTES:
-        return skip_bytes(r, step, step->size);
     case TN_OP_NULL:
         return add_null_to(r, step, step->to);
-    case TN_OP_BOOLEAN:
-        if (left(r) < 1)
-            return cut_off(r, step);
-        step->to->data.data[step->to->length++] = *r->at++ != 0;
-        return TARN_OK;
-    case TN_OP_INT:
-    case TN_OP_LONG:
-    case TN_OP_INT_AS_LONG:
-        return read_long(r, step);
-    case TN_OP_FLOAT:
-        return read_plain(r, step, 4);
-    case TN_OP_DOUBLE:
-        return read_plain(r, step, 8);
     case TN_OP_FLOAT_AS_DOUBLE:
         return read_float_as_double(r, step);
-    case TN_OP_BYTES:
-    case TN_OP_DECIMAL:
-        return read_bytes(r, step);
     case TN_OP_FIXED:
     case TN_OP_FIXED_AS_BYTES:
     case TN_OP_DECIMAL_FIXED:
@@ -565,10 +565,66 @@ static int read_step(tn_avro_rows *r, step_of *step)
     case TN_OP_MEMBERS:
         step->to->valid.data[step->to->length] = 1;
         return read_branch(r, step);
-    case TN_OP_UNION:
+    default:
         return read_branch(r, step);
     }
-    return TARN_OK;
+}
+
+static inline __attribute__((always_inline)) int read_any(tn_avro_rows *r, step_of *step)
+{
+    bool null = false;
+
+    if (step->null_branch != TN_AVRO_NO_UNION) {
+        int rc = read_null_branch(r, step, &null);
+
+        if (rc != TARN_OK || null)
+            return rc;
+    }
+    if (step->op > TN_OP_NULL && step->op < TN_OP_UNION)
+        step->to->valid.data[step->to->length] = 1;
+    switch (step->op) {
+    case TN_OP_SKIP_BYTES:
+        return skip_bytes(r, step, step->size);
+    case TN_OP_BOOLEAN:
+        if (left(r) < 1)
+            return cut_off(r, step);
+        step->to->data.data[step->to->length++] = *r->at++ != 0;
+        return TARN_OK;
+    case TN_OP_INT:
+    case TN_OP_LONG:
+    case TN_OP_INT_AS_LONG:
+        return read_long(r, step);
+    case TN_OP_FLOAT:
+        return read_plain(r, step, 4);
+    case TN_OP_DOUBLE:
+        return read_plain(r, step, 8);
+    case TN_OP_BYTES:
+    case TN_OP_DECIMAL:
+        return read_bytes(r, step);
+    default:
+        return read_other(r, step);
+    }
+}
+
+static int read_step(tn_avro_rows *r, step_of *step)
+{
+    return read_any(r, step);
+}
+
+static int read_record(tn_avro_rows *r, step_of *step)
+{
+    tn_avro_column *c = step->to;
+    int64_t length = c->length + 1;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < step->item_count; i++)
+        TN_TRY(read_any(r, &step->items[i]));
+    for (size_t i = 0; i < c->child_count; i++)
+        if (c->children[i].length < length)
+            add_null(&c->children[i]); /* the writer lacks it */
+    c->length = length;
+done:
+    return rc;
 }
 
 int tn_avro_rows_read(tn_avro_rows *rows)
