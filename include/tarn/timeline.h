@@ -131,9 +131,10 @@ enum tarn_file_note {
 typedef struct tarn_table_file {
     const char *partition, *file_id, *instant; /* file_id NULL: a plain directory */
     const char *name;                          /* NULL: a slice of logs alone */
+    bool log;                                  /* `name` is a log: of listings of every file */
     uint64_t bytes;
-    int64_t rows; /* -1: unknown */
-    uint64_t logs;
+    int64_t rows;             /* -1: unknown; of the base file, whatever logs say */
+    uint64_t logs, log_bytes; /* of the slice */
     enum tarn_file_note note;
     bool small, pending; /* below small_bytes; its group is being compacted or clustered */
     const char *action;  /* of its instant on the active timeline; NULL: it is archived */
@@ -155,7 +156,8 @@ typedef struct tarn_files {
     const tarn_table_file *files; /* by partition, file id, instant */
     size_t file_count;
     uint64_t partitions, groups; /* that the files listed are in */
-    uint64_t bytes, small;       /* of the current ones */
+    uint64_t bytes, small;       /* of the current ones, logs apart */
+    uint64_t logs, log_bytes;    /* of the current slices */
     int64_t rows;                /* of the current ones, as far as known */
     uint64_t older, uncommitted; /* not listed, but there: with `all` they are listed */
     uint64_t small_bytes;
@@ -201,6 +203,21 @@ typedef struct tarn_overview_partition {
     int64_t rows;
 } tarn_overview_partition;
 
+/* A slice with logs. */
+typedef struct tarn_overview_slice {
+    const char *partition, *file_id;
+    const char *instant; /* of the base file; NULL: logs alone */
+    uint64_t base_bytes, logs, log_bytes;
+    bool pending; /* its group is in a pending compaction or clustering */
+} tarn_overview_slice;
+
+/* A planned service that is not completed. */
+typedef struct tarn_overview_service {
+    const char *time, *action, *state; /* action: "compaction", "logcompaction", "clustering" */
+    uint64_t groups;                   /* file groups of its plan */
+    const char *problem;               /* why the plan cannot be read; groups is 0 then */
+} tarn_overview_service;
+
 typedef struct tarn_overview {
     const char *path, *name, *database, *type;
     int table_version, timeline_layout;
@@ -217,8 +234,17 @@ typedef struct tarn_overview {
     const tarn_overview_partition *partitions; /* by path */
     size_t partition_count;
     uint64_t groups, bytes, small, older, uncommitted;
-    int64_t rows;
+    int64_t rows; /* of base files, whatever logs say */
     uint64_t small_bytes;
+    /* Of merge-on-read tables. */
+    uint64_t logs, log_bytes, log_groups; /* groups with logs */
+    uint64_t log_only;                    /* those without a base file */
+    const tarn_overview_slice *heavy;     /* some slices with the most logs, the heaviest first */
+    size_t heavy_count;
+    const tarn_overview_service *services; /* pending, by time */
+    size_t service_count;
+    const char *const *metadata_partitions; /* of the metadata table that may be read */
+    size_t metadata_partition_count;
     const char *const *warnings;
     size_t warning_count;
 } tarn_overview;

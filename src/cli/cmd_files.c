@@ -35,9 +35,14 @@ static void cell_text(struct out_table *table, const char *text)
 
 static void print_note(struct out_table *table, const tarn_table_file *file)
 {
-    out_cell(table, "%s%s%s", file->note != TARN_FILE_CURRENT ? notes[file->note] : "",
-             file->small ? "small" : "",
-             file->pending ? (file->small ? ", pending" : "pending") : "");
+    const char *what = file->note != TARN_FILE_CURRENT ? notes[file->note]
+                       : file->name == NULL            ? "logs alone"
+                       : file->log                     ? "log"
+                       : file->small                   ? "small"
+                                                       : "";
+
+    out_cell(table, "%s%s%s", what, file->pending && what[0] != '\0' ? ", " : "",
+             file->pending ? "pending" : "");
 }
 
 static void cell_rows(struct out_table *table, int64_t rows)
@@ -48,13 +53,29 @@ static void cell_rows(struct out_table *table, int64_t rows)
         out_cell_count(table, (uint64_t)rows);
 }
 
+static void cell_logs(struct out_table *table, const tarn_table_file *file)
+{
+    if (file->logs == 0) {
+        out_cell(table, "-");
+        out_cell(table, "-");
+        return;
+    }
+    out_cell_count(table, file->logs);
+    out_cell_size(table, file->log_bytes);
+}
+
 static void print_hudi(struct cmd_call *call, const tarn_files *files)
 {
-    static const struct out_column titles[] = {
-        {"PARTITION", false}, {"FILE ID", false}, {"INSTANT", false},
-        {"ACTION", false},    {"SIZE", true},     {"ROWS", true},
-        {"NOTE", false},      {"FILE", false},    {"LOGS", true}};
-    struct out_table *table = out_table_open(call->out, titles, files->mor ? 9 : 8);
+    static const struct out_column cow[] = {
+        {"PARTITION", false}, {"FILE ID", false}, {"INSTANT", false}, {"ACTION", false},
+        {"SIZE", true},       {"ROWS", true},     {"NOTE", false},    {"FILE", false}};
+    static const struct out_column mor[] = {
+        {"PARTITION", false}, {"FILE ID", false}, {"INSTANT", false}, {"ACTION", false},
+        {"SIZE", true},       {"ROWS", true},     {"LOGS", true},     {"LOG SIZE", true},
+        {"NOTE", false},      {"FILE", false}};
+    struct out_table *table =
+        out_table_open(call->out, files->mor ? mor : cow,
+                       files->mor ? sizeof mor / sizeof *mor : sizeof cow / sizeof *cow);
 
     for (size_t i = 0; i < files->file_count; i++) {
         const tarn_table_file *file = &files->files[i];
@@ -64,9 +85,12 @@ static void print_hudi(struct cmd_call *call, const tarn_files *files)
         out_cell(table, "%s", file->instant != NULL ? file->instant : "-");
         out_cell(table, "%s", file->action != NULL ? file->action : "-");
         out_cell_size(table, file->bytes);
-        cell_rows(table, file->rows);
+        if (files->mor && (file->log || file->name == NULL))
+            out_cell(table, "-");
+        else
+            cell_rows(table, file->rows);
         if (files->mor)
-            out_cell_count(table, file->logs);
+            cell_logs(table, file);
         print_note(table, file);
         cell_text(table, file->name);
     }
@@ -107,6 +131,9 @@ static void print(struct cmd_call *call, const tarn_files *files)
              files->small == files->groups && files->small != 0 ? "all"
                                                                 : out_count(&e, files->small),
              out_size(&(struct out_word){{0}}, files->small_bytes));
+    if (files->logs != 0)
+        out_note(call->out, "%s of %s on top, merged by every read; rows are those of base files",
+                 out_many(&a, files->logs, "log", NULL), out_size(&b, files->log_bytes));
     if (files->older + files->uncommitted != 0)
         out_note(call->out, "not shown: %s of earlier slices, %s uncommitted%s; --all shows them",
                  out_many(&a, files->older, "file", NULL), out_count(&b, files->uncommitted),
@@ -129,7 +156,9 @@ static void json_file(struct out_json *json, const tarn_table_file *file)
         out_json_i64(json, "rows", file->rows);
     else
         out_json_null(json, "rows");
+    out_json_bool(json, "log", file->log);
     out_json_u64(json, "logs", file->logs);
+    out_json_u64(json, "log_bytes", file->log_bytes);
     out_json_text(json, "note", notes[file->note]);
     out_json_bool(json, "small", file->small);
     out_json_bool(json, "pending", file->pending);
@@ -146,6 +175,8 @@ static void print_json(struct cmd_call *call, const tarn_files *files)
     out_json_u64(&json, "partitions", files->partitions);
     out_json_u64(&json, "groups", files->groups);
     out_json_u64(&json, "bytes", files->bytes);
+    out_json_u64(&json, "logs", files->logs);
+    out_json_u64(&json, "log_bytes", files->log_bytes);
     out_json_i64(&json, "rows", files->rows);
     out_json_u64(&json, "small", files->small);
     out_json_u64(&json, "small_bytes", files->small_bytes);
@@ -187,7 +218,9 @@ const struct cmd cmd_files = {
         "For a Hudi table: the latest slice of each file group, with the instant that wrote "
         "it, its size and rows. --all adds what a reader does not see: files of earlier "
         "slices, which a cleaner will take away, of replaced groups, and of instants that were "
-        "never completed. --group shows the history of one group.\n\n"
+        "never completed. --group shows the history of one group. Of a merge-on-read table each "
+        "slice has the number and size of the logs on top of its base file; with --all and --group "
+        "each log has a line of its own.\n\n"
         "For a plain directory: its Parquet files. Rows are read from footers; --no-rows "
         "leaves them closed.",
     .example = "# the files of one partition\n"

@@ -22,6 +22,19 @@ static void print_names(struct out *out, const char *title, const char *const *n
     out_text(out, "%s\n", count == 0 ? none : "");
 }
 
+static void print_logs(struct out *out, const tarn_overview *table)
+{
+    struct out_word a, b, c;
+
+    if (table->logs == 0)
+        return;
+    out_text(out, "  %-14s %s, %s, on %s", "logs", out_many(&a, table->logs, "log file", NULL),
+             out_size(&b, table->log_bytes), out_many(&c, table->log_groups, "file group", NULL));
+    if (table->log_only != 0)
+        out_text(out, ", %s without a base file", out_count(&a, table->log_only));
+    out_text(out, "\n");
+}
+
 static void print_traits(struct out *out, const tarn_overview *table)
 {
     print_names(out, "record key", table->keys, table->key_count, "made by Hudi");
@@ -35,8 +48,71 @@ static void print_traits(struct out *out, const tarn_overview *table)
              table->url_encode ? ", URL-encoded paths" : "");
     out_text(out, "  %-14s %s%s%s%s\n", "files", table->base_format,
              table->meta_fields ? "" : ", without meta columns",
-             table->metadata_table ? ", with a metadata table" : "",
+             table->metadata_table && table->metadata_partition_count == 0
+                 ? ", with a metadata table that is being built"
+                 : "",
              table->cdc ? ", with change data" : "");
+    if (table->metadata_partition_count != 0)
+        print_names(out, "metadata table", table->metadata_partitions,
+                    table->metadata_partition_count, "");
+    print_logs(out, table);
+}
+
+/* Slices with the most logs: where reads are slow, and what to compact first. */
+static void print_heavy(struct out *out, const tarn_overview *table)
+{
+    static const struct out_column titles[] = {
+        {"PARTITION", false}, {"FILE ID", false}, {"BASE", false}, {"BASE SIZE", true},
+        {"LOGS", true},       {"LOG SIZE", true}, {"NOTE", false}};
+    struct out_table *made;
+
+    if (table->heavy_count == 0)
+        return;
+    out_text(out, "\nMOST LOGS\n");
+    made = out_table_open(out, titles, sizeof titles / sizeof titles[0]);
+    for (size_t i = 0; i < table->heavy_count; i++) {
+        const tarn_overview_slice *at = &table->heavy[i];
+
+        out_cell_name(made, at->partition[0] != '\0' ? at->partition : ".",
+                      at->partition[0] != '\0' ? strlen(at->partition) : 1);
+        out_cell_name(made, at->file_id, strlen(at->file_id));
+        out_cell(made, "%s", at->instant != NULL ? at->instant : "none");
+        if (at->instant != NULL)
+            out_cell_size(made, at->base_bytes);
+        else
+            out_cell(made, "-");
+        out_cell_count(made, at->logs);
+        out_cell_size(made, at->log_bytes);
+        out_cell(made, "%s", at->pending ? "pending" : "");
+    }
+    out_table_close(made);
+}
+
+static void print_services(struct out *out, const tarn_overview *table)
+{
+    static const struct out_column titles[] = {
+        {"INSTANT", false}, {"SERVICE", false}, {"STATE", false}, {"FILE GROUPS", true}};
+    struct out_table *made;
+
+    if (table->service_count == 0)
+        return;
+    out_text(out, "\nPENDING SERVICES\n");
+    made = out_table_open(out, titles, sizeof titles / sizeof titles[0]);
+    for (size_t i = 0; i < table->service_count; i++) {
+        const tarn_overview_service *at = &table->services[i];
+
+        out_cell(made, "%s", at->time);
+        out_cell(made, "%s", at->action);
+        out_cell(made, "%s", at->state);
+        if (at->problem != NULL)
+            out_cell(made, "?");
+        else
+            out_cell_count(made, at->groups);
+    }
+    out_table_close(made);
+    for (size_t i = 0; i < table->service_count; i++)
+        if (table->services[i].problem != NULL)
+            out_warn(out, "%s", table->services[i].problem);
 }
 
 static void print_partitions(struct out *out, const tarn_overview *table, bool full)
@@ -96,6 +172,8 @@ void show_print_table(struct cmd_call *call, const tarn_overview *table, bool fu
         out_text(out, "\nLAST COMMITS\n");
         instant_print_table(out, table->last, table->last_count, true);
     }
+    print_services(out, table);
+    print_heavy(out, table);
     print_partitions(out, table, full);
     for (size_t i = 0; i < table->warning_count; i++)
         out_warn(out, "%s", table->warnings[i]);
@@ -132,6 +210,44 @@ static void json_traits(struct out_json *json, const tarn_overview *table)
     out_json_bool(json, "cdc", table->cdc);
 }
 
+static void json_logs(struct out_json *json, const tarn_overview *table)
+{
+    out_json_u64(json, "logs", table->logs);
+    out_json_u64(json, "log_bytes", table->log_bytes);
+    out_json_u64(json, "log_groups", table->log_groups);
+    out_json_u64(json, "log_only", table->log_only);
+    out_json_array(json, "heavy");
+    for (size_t i = 0; i < table->heavy_count; i++) {
+        const tarn_overview_slice *at = &table->heavy[i];
+
+        out_json_object(json, NULL);
+        out_json_name(json, "partition", at->partition, strlen(at->partition));
+        out_json_text(json, "file_id", at->file_id);
+        out_json_text(json, "instant", at->instant);
+        out_json_u64(json, "base_bytes", at->base_bytes);
+        out_json_u64(json, "logs", at->logs);
+        out_json_u64(json, "log_bytes", at->log_bytes);
+        out_json_bool(json, "pending", at->pending);
+        out_json_object_end(json);
+    }
+    out_json_array_end(json);
+    out_json_array(json, "services");
+    for (size_t i = 0; i < table->service_count; i++) {
+        const tarn_overview_service *at = &table->services[i];
+
+        out_json_object(json, NULL);
+        out_json_text(json, "time", at->time);
+        out_json_text(json, "action", at->action);
+        out_json_text(json, "state", at->state);
+        out_json_u64(json, "groups", at->groups);
+        out_json_text(json, "problem", at->problem);
+        out_json_object_end(json);
+    }
+    out_json_array_end(json);
+    json_names(json, "metadata_partitions", table->metadata_partitions,
+               table->metadata_partition_count);
+}
+
 void show_print_table_json(struct cmd_call *call, const tarn_overview *table)
 {
     struct out_json json = out_json_open(call->out, "show.hudi", 1);
@@ -151,6 +267,7 @@ void show_print_table_json(struct cmd_call *call, const tarn_overview *table)
     out_json_u64(&json, "small_bytes", table->small_bytes);
     out_json_u64(&json, "older", table->older);
     out_json_u64(&json, "uncommitted", table->uncommitted);
+    json_logs(&json, table);
     out_json_array(&json, "partitions");
     for (size_t i = 0; i < table->partition_count; i++) {
         const tarn_overview_partition *at = &table->partitions[i];

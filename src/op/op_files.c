@@ -49,6 +49,9 @@ static const char *action_of(tarn_cx *cx, state *self, tn_str time)
 static int add_slice(tarn_cx *cx, state *self, const tn_slice *slice)
 {
     const tn_base_file *base = &slice->base;
+    /* A slice of logs alone began with the first of them. */
+    tn_str instant =
+        base->name.len != 0 || slice->log_count == 0 ? base->instant : slice->logs[0].instant;
     tarn_table_file file = {.bytes = base->size_bytes,
                             .rows = base->name.len != 0 ? base->rows : -1,
                             .logs = slice->log_count,
@@ -56,13 +59,15 @@ static int add_slice(tarn_cx *cx, state *self, const tn_slice *slice)
     int rc = TARN_OK;
 
     file.small = base->name.len != 0 && base->size_bytes < self->face.small_bytes;
+    for (size_t i = 0; i < slice->log_count; i++)
+        file.log_bytes += slice->logs[i].size_bytes;
     file.partition = tn_hudi_view_text(cx, &self->view, base->partition_path);
     file.file_id = tn_hudi_view_text(cx, &self->view, base->file_id);
     if (file.partition == NULL || file.file_id == NULL)
         TN_TRY(TARN_E_NOMEM);
-    TN_TRY(tn_hudi_view_keep(cx, &self->view, base->instant, &file.instant));
+    TN_TRY(tn_hudi_view_keep(cx, &self->view, instant, &file.instant));
     TN_TRY(tn_hudi_view_keep(cx, &self->view, base->name, &file.name));
-    file.action = action_of(cx, self, base->instant);
+    file.action = action_of(cx, self, instant);
     TN_TRY(add_file(cx, self, &file));
 done:
     return rc;
@@ -157,6 +162,7 @@ static int add_entry(tarn_cx *cx, state *self, uint32_t partition, tn_str direct
     if (self->options->group != NULL && !tn_str_is(parts.file_id, self->options->group))
         goto done;
     slice = slice_of(&self->slices, partition, parts.file_id);
+    file.log = parts.log;
     file.note = note_of(self, slice, entry->name, &parts);
     file.pending = slice != NULL && slice->pending && file.note == TARN_FILE_CURRENT;
     file.small = !parts.log && file.note == TARN_FILE_CURRENT &&
@@ -354,6 +360,10 @@ static void add_up(state *self)
                              strcmp(last->file_id, file->file_id) != 0;
         last = file;
         if (file->note != TARN_FILE_CURRENT)
+            continue;
+        self->face.logs += file->log ? 1 : file->logs;
+        self->face.log_bytes += file->log ? file->bytes : file->log_bytes;
+        if (file->log)
             continue;
         self->face.bytes += file->bytes;
         self->face.small += file->small;

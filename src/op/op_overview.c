@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "op/hudi_view.h"
+#include "op/overview_logs.h"
 
 #define TN_LAST_COMMITS        5
 #define TN_SMALL_DEFAULT_BYTES 104857600ull /* hoodie.parquet.small.file.limit */
@@ -122,6 +122,7 @@ static int fill_config(tarn_cx *cx, state *self)
     face->metadata_table = config->metadata_table;
     face->cdc = config->cdc;
     face->small_bytes = TN_SMALL_DEFAULT_BYTES;
+    TN_TRY(tn_overview_metadata(cx, &self->view, face));
 done:
     return rc;
 }
@@ -232,6 +233,7 @@ static int fill_slices(tarn_cx *cx, state *self, const tn_slices *slices)
         self->face.small += small;
         self->face.rows += base->name.len != 0 && base->rows > 0 ? base->rows : 0;
     }
+    TN_TRY(tn_overview_logs(cx, &self->view, slices, &self->face));
     self->face.files_known = true;
     self->face.groups = slices->slice_count;
     self->face.older = slices->older;
@@ -271,6 +273,7 @@ int tarn_overview_open(tarn_cx *cx, const char *path, tarn_overview **out)
     TN_TRY(fill_config(cx, self));
     TN_TRY(fill_last(cx, self));
     TN_TRY(warn_timeline(cx, self));
+    TN_TRY(tn_overview_services(cx, &self->view, &self->face));
     TN_TRY(load_slices(cx, self));
     TN_TRY(warn_config(cx, self));
     self->face.warnings = self->warnings;

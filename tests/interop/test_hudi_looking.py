@@ -112,3 +112,31 @@ def test_footers_of_base_files(hudi_tables, tarn):
             seen += 1
             break
     assert seen > 10, seen
+
+
+# Logs of the latest slices of tables that real Hudi wrote, by slice: told from their timelines by hand.
+LOGS = {"trips_mor_avro_v6_trips_8i1u": {"city=san_francisco": 1},
+        "mor_avro_v9_timebasedkeygen_nonhivestyle": {"2024/01/15/11": 1, "2024/01/16/09": 1},
+        "mor_parquet_v6_nonpartitioned_rollback": {"": 3},
+        "mor_avro_v9_txns_simple_meta": {}}
+
+
+@pytest.mark.parametrize("name", sorted(LOGS))
+def test_logs_of_merge_on_read_tables(hudi_tables, tarn, name):
+    root, want = hudi_tables[name][0], LOGS[name]
+    show = json.loads(tarn("show", str(root), "--json"))
+    files = json.loads(tarn("files", str(root), "--json"))
+    assert {s["partition"]: s["logs"] for s in show["heavy"]} == want
+    assert (show["logs"], show["log_groups"], show["log_only"]) == (sum(want.values()), len(want), 0)
+    assert {f["partition"]: f["logs"] for f in files["files"] if f["logs"]} == want
+    assert show["log_bytes"] == files["log_bytes"] == sum(f["log_bytes"] for f in files["files"])
+    for slice_ in show["heavy"]:
+        each = json.loads(tarn("files", str(root), "--json", "--group", slice_["file_id"]))["files"]
+        logs = [f for f in each if f["log"] and f["note"] == "current"]
+        assert len(logs) == slice_["logs"] and sum(f["bytes"] for f in logs) == slice_["log_bytes"]
+        for log in logs:
+            path = root / log["partition"] / log["name"]
+            assert path.stat().st_size == log["bytes"]
+    properties = (root / ".hoodie/hoodie.properties").read_text().splitlines()
+    listed = [line.split("=", 1)[1] for line in properties if line.startswith("hoodie.table.metadata.partitions=")]
+    assert show["metadata_partitions"] == [word for word in ",".join(listed).split(",") if word]
