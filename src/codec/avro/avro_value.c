@@ -164,6 +164,7 @@ static int decode_union(decoder *d, const tn_avro_type *type, const tn_avro_plac
     if (branch < 0 || (uint64_t)branch >= type->branch_count)
         TN_TRY(corrupt(d, at, "a branch that the union has not"));
     TN_TRY(decode(d, type->branches[branch], at, out));
+    out->branch = (uint32_t)branch;
 done:
     return rc;
 }

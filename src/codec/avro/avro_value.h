@@ -7,6 +7,7 @@
 
 typedef struct tn_avro_value {
     enum tn_avro_kind kind; /* never UNION: the branch taken */
+    uint32_t branch;        /* its number, of a value decoded from a union */
     union {
         bool truth;
         int64_t i;   /* INT, LONG, ENUM (the symbol's index) */
