@@ -148,7 +148,20 @@ typedef struct tarn_files_options {
     const char *as_of;    /* slices as they were at an instant */
     bool no_rows;         /* leave footers closed */
     uint64_t small_bytes; /* 0: 100 MiB, the default of hoodie.parquet.small.file.limit */
+    bool check;           /* compare the metadata table with the directories of the whole table */
 } tarn_files_options;
+
+/* Where the metadata table of a Hudi table and its directories differ, which they never should. */
+enum tarn_files_fault {
+    TARN_FILES_MISSING = 1, /* listed, and not there */
+    TARN_FILES_UNLISTED,    /* there, of a completed instant, and not listed: not seen by readers */
+    TARN_FILES_SIZE         /* of another size than listed */
+};
+typedef struct tarn_files_difference {
+    enum tarn_files_fault fault;
+    const char *partition, *name;
+    uint64_t listed_bytes, stored_bytes;
+} tarn_files_difference;
 
 typedef struct tarn_files {
     const char *path;
@@ -161,6 +174,11 @@ typedef struct tarn_files {
     int64_t rows;                /* of the current ones, as far as known */
     uint64_t older, uncommitted; /* not listed, but there: with `all` they are listed */
     uint64_t small_bytes;
+    bool listed;         /* names come from the metadata table, else from the directories */
+    const char *warning; /* NULL: none */
+    const tarn_files_difference *differences; /* with `check` */
+    size_t difference_count;
+    bool checked; /* false: there is no metadata table that could be compared */
 } tarn_files;
 
 /* `options` may be NULL. A plain directory of Parquet files is listed as well. CORRUPT when a

@@ -7,7 +7,7 @@
 struct values {
     struct cmd_list partitions;
     const char *group, *as_of;
-    bool all, no_rows;
+    bool all, no_rows, check;
     uint64_t small_bytes;
 };
 
@@ -20,7 +20,13 @@ static const struct cmd_option options[] = {
     CMD_TEXT(struct values, as_of, "as-of", 0, "TIME", "as they were at an instant"),
     CMD_SIZE(struct values, small_bytes, "small", 0, "what counts as small (100M)"),
     CMD_FLAG(struct values, no_rows, "no-rows", 0, "leave footers closed: names and sizes alone"),
+    CMD_FLAG(struct values, check, "check", 0,
+             "compare the metadata table with the directories; exit 3 where they differ"),
     {0}};
+
+static const char *const faults[] = {[TARN_FILES_MISSING] = "missing",
+                                     [TARN_FILES_UNLISTED] = "not listed",
+                                     [TARN_FILES_SIZE] = "size"};
 
 static const char *const notes[] = {[TARN_FILE_CURRENT] = "current",
                                     [TARN_FILE_OLDER] = "older",
@@ -115,6 +121,48 @@ static void print_plain(struct cmd_call *call, const tarn_files *files)
     out_table_close(table);
 }
 
+static void print_check(struct cmd_call *call, const tarn_files *files)
+{
+    static const struct out_column titles[] = {{"FAULT", false},
+                                               {"LISTED", true},
+                                               {"STORED", true},
+                                               {"PARTITION", false},
+                                               {"FILE", false}};
+    struct out_table *table;
+    struct out_word word;
+
+    if (!files->checked) {
+        out_note(call->out, "the table has no metadata table to compare with");
+        return;
+    }
+    if (files->difference_count == 0) {
+        out_note(call->out, "the metadata table lists what the directories hold");
+        return;
+    }
+    out_text(call->out, "\n");
+    table = out_table_open(call->out, titles, 5);
+    for (size_t i = 0; i < files->difference_count; i++) {
+        const tarn_files_difference *at = &files->differences[i];
+
+        out_cell(table, "%s", faults[at->fault]);
+        if (at->fault == TARN_FILES_UNLISTED)
+            out_cell(table, "-");
+        else
+            out_cell_size(table, at->listed_bytes);
+        if (at->fault == TARN_FILES_MISSING)
+            out_cell(table, "-");
+        else
+            out_cell_size(table, at->stored_bytes);
+        out_cell_name(table, at->partition, strlen(at->partition));
+        out_cell_name(table, at->name, strlen(at->name));
+    }
+    out_table_close(table);
+    out_note(call->out,
+             "the metadata table and the directories differ in %s: have Hudi build it anew "
+             "(delete it with hoodie.metadata.enable=false, then write with it on)",
+             out_many(&word, files->difference_count, "file", NULL));
+}
+
 static void print(struct cmd_call *call, const tarn_files *files)
 {
     const struct values *values = call->values;
@@ -138,6 +186,12 @@ static void print(struct cmd_call *call, const tarn_files *files)
         out_note(call->out, "not shown: %s of earlier slices, %s uncommitted%s; --all shows them",
                  out_many(&a, files->older, "file", NULL), out_count(&b, files->uncommitted),
                  values->as_of != NULL ? " or later" : "");
+    if (files->listed)
+        out_note(call->out, "listed by the metadata table");
+    if (values->check)
+        print_check(call, files);
+    if (files->warning != NULL)
+        out_warn(call->out, "%s", files->warning);
 }
 
 static void json_file(struct out_json *json, const tarn_table_file *file)
@@ -165,8 +219,26 @@ static void json_file(struct out_json *json, const tarn_table_file *file)
     out_json_object_end(json);
 }
 
+static void json_differences(struct out_json *json, const tarn_files *files)
+{
+    out_json_array(json, "differences");
+    for (size_t i = 0; i < files->difference_count; i++) {
+        const tarn_files_difference *at = &files->differences[i];
+
+        out_json_object(json, NULL);
+        out_json_text(json, "fault", faults[at->fault]);
+        out_json_name(json, "partition", at->partition, strlen(at->partition));
+        out_json_name(json, "name", at->name, strlen(at->name));
+        out_json_u64(json, "listed_bytes", at->listed_bytes);
+        out_json_u64(json, "stored_bytes", at->stored_bytes);
+        out_json_object_end(json);
+    }
+    out_json_array_end(json);
+}
+
 static void print_json(struct cmd_call *call, const tarn_files *files)
 {
+    const struct values *values = call->values;
     struct out_json json = out_json_open(call->out, "files", 1);
 
     out_json_text(&json, "path", files->path);
@@ -182,6 +254,12 @@ static void print_json(struct cmd_call *call, const tarn_files *files)
     out_json_u64(&json, "small_bytes", files->small_bytes);
     out_json_u64(&json, "older", files->older);
     out_json_u64(&json, "uncommitted", files->uncommitted);
+    out_json_text(&json, "listing", files->listed ? "metadata" : "directories");
+    out_json_text(&json, "warning", files->warning);
+    if (values->check) {
+        out_json_bool(&json, "checked", files->checked);
+        json_differences(&json, files);
+    }
     out_json_array(&json, "files");
     for (size_t i = 0; i < files->file_count; i++)
         json_file(&json, &files->files[i]);
@@ -198,16 +276,21 @@ static int run(struct cmd_call *call)
                                        .all = values->all,
                                        .as_of = values->as_of,
                                        .no_rows = values->no_rows,
+                                       .check = values->check,
                                        .small_bytes = values->small_bytes};
     tarn_files *files = NULL;
-    int rc = tarn_files_open(call->cx, call->args[0], &chosen, &files);
+    int rc = tarn_files_open(call->cx, call->args[0], &chosen, &files), exit_code;
+    bool differ = false;
 
     if (rc == TARN_OK && call->common.json)
         print_json(call, files);
     else if (rc == TARN_OK)
         print(call, files);
+    if (rc == TARN_OK)
+        differ = files->difference_count != 0;
     tarn_files_close(files);
-    return cmd_end(call, rc);
+    exit_code = cmd_end(call, rc);
+    return exit_code == CMD_DONE && differ ? CMD_FOUND : exit_code;
 }
 
 const struct cmd cmd_files = {
@@ -221,6 +304,9 @@ const struct cmd cmd_files = {
         "never completed. --group shows the history of one group. Of a merge-on-read table each "
         "slice has the number and size of the logs on top of its base file; with --all and --group "
         "each log has a line of its own.\n\n"
+        "Where the table has a metadata table, names and sizes come from it, and the last line "
+        "says "
+        "so; --all and --group look into the directories. --check compares the two.\n\n"
         "For a plain directory: its Parquet files. Rows are read from footers; --no-rows "
         "leaves them closed.",
     .example = "# the files of one partition\n"

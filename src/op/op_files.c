@@ -7,6 +7,7 @@
 
 #include "op/hudi_view.h"
 #include "table/dir.h"
+#include "table/metadata.h"
 #include "task/data_name.h"
 
 #define TN_SMALL_DEFAULT_BYTES 104857600ull /* hoodie.parquet.small.file.limit */
@@ -263,11 +264,54 @@ static int check_partitions(tarn_cx *cx, const state *self)
     return TARN_OK;
 }
 
+static int fill_differences(tarn_cx *cx, state *self, const tn_metadata_difference *from,
+                            size_t count)
+{
+    tarn_files_difference *made = tn_arena_array(cx, &self->view.arena, count + 1, sizeof *made);
+
+    if (made == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        made[i].fault = (enum tarn_files_fault)from[i].fault;
+        made[i].listed_bytes = from[i].listed_bytes;
+        made[i].stored_bytes = from[i].stored_bytes;
+        made[i].partition = tn_hudi_view_text(cx, &self->view, from[i].partition);
+        made[i].name = tn_hudi_view_text(cx, &self->view, from[i].name);
+        if (made[i].partition == NULL || made[i].name == NULL)
+            return TARN_E_NOMEM;
+    }
+    self->face.differences = made;
+    self->face.difference_count = count;
+    self->face.checked = true;
+    return TARN_OK;
+}
+
+/* The metadata table against the directories. */
+static int check_listing(tarn_cx *cx, state *self)
+{
+    tn_metadata_difference *differences;
+    tn_metadata *metadata = NULL;
+    size_t count;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_metadata_open(cx, self->view.store, self->view.root, &self->view.config,
+                            &self->view.timeline, &metadata));
+    if (metadata == NULL)
+        goto done;
+    TN_TRY(tn_metadata_check(cx, metadata, &self->view.arena, &differences, &count));
+    TN_TRY(fill_differences(cx, self, differences, count));
+done:
+    tn_metadata_close(metadata);
+    return rc;
+}
+
 static int fill_hudi(tarn_cx *cx, state *self)
 {
     const tarn_files_options *options = self->options;
-    tn_slices_options chosen = {.footers = !options->no_rows};
-    tn_str *partitions;
+    bool every = options->all || options->group != NULL;
+    tn_slices_options chosen = {.footers = !options->no_rows,
+                                .listing = every ? TN_SLICES_DIRECTORIES : TN_SLICES_METADATA};
+    tn_str warning, *partitions;
     int rc = TARN_OK;
 
     self->face.hudi = true;
@@ -288,8 +332,13 @@ static int fill_hudi(tarn_cx *cx, state *self)
     }
     TN_TRY(tn_slices_load(cx, self->view.store, self->view.root, &self->view.config,
                           &self->view.timeline, &chosen, &self->view.arena, &self->slices));
+    TN_TRY(tn_slices_warning(cx, &self->slices, &self->view.arena, &warning));
+    TN_TRY(tn_hudi_view_keep(cx, &self->view, warning, &self->face.warning));
+    self->face.listed = self->slices.listed;
     TN_TRY(check_partitions(cx, self));
-    TN_TRY(options->all || options->group != NULL ? list_all(cx, self) : list_slices(cx, self));
+    TN_TRY(every ? list_all(cx, self) : list_slices(cx, self));
+    if (options->check)
+        TN_TRY(check_listing(cx, self));
 done:
     return rc;
 }
@@ -321,9 +370,10 @@ static int fill_plain(tarn_cx *cx, state *self)
     tn_dir dir = {0};
     int rc = TARN_OK;
 
-    if (options->group != NULL || options->as_of != NULL)
+    if (options->group != NULL || options->as_of != NULL || options->check)
         TN_FAIL(TARN_E_INVALID,
-                "%.*s: a plain directory has no file groups and no instants; leave the option away",
+                "%.*s: a plain directory has no file groups, no instants and no metadata table; "
+                "leave the option away",
                 TN_STR_ARG(self->view.root));
     if (options->partition_count != 0) {
         partitions =

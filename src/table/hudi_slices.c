@@ -290,6 +290,39 @@ static int ask_archive(tarn_cx *cx, void *arg, tn_str instant, tn_str *completio
     return TARN_OK;
 }
 
+static bool can_do_without(int rc)
+{
+    return rc == TARN_E_CORRUPT || rc == TARN_E_NOTFOUND || rc == TARN_E_UNSUPPORTED ||
+           rc == TARN_E_INVALID || rc == TARN_E_LIMIT;
+}
+
+static int keep_problem(tarn_cx *cx, load *l)
+{
+    l->slices.listing_problem = tn_str_of(tarn_cx_error(cx));
+    tn_cx_forget(cx);
+    return tn_arena_keep(cx, l->arena, &l->slices.listing_problem);
+}
+
+/* By the metadata table; where there is none, or it cannot be read, by the directories. */
+static int list_files(tarn_cx *cx, load *l, tn_slices_walk *walk)
+{
+    int rc = TARN_OK;
+
+    if (l->options->listing == TN_SLICES_METADATA && l->config->metadata_table) {
+        rc = tn_slices_listed_run(cx, l->store, l->root, l->config, l->timeline, l->options, walk,
+                                  &l->slices.listed);
+        if (rc != TARN_OK && can_do_without(rc)) {
+            tn_slices_walk_clear(walk);
+            rc = keep_problem(cx, l);
+        }
+        TN_TRY(rc);
+    }
+    if (!l->slices.listed)
+        TN_TRY(tn_slices_walk_run(cx, l->store, l->root, l->options, walk));
+done:
+    return rc;
+}
+
 /* Lists files, all or those of a range of commits, and puts slices together. */
 static int load_slices(tarn_cx *cx, load *l)
 {
@@ -306,7 +339,7 @@ static int load_slices(tarn_cx *cx, load *l)
     if (l->options->written_by != NULL)
         TN_TRY(tn_slices_range_files(cx, l->store, l->timeline, l->options, l->root, &walk, &gone));
     else
-        TN_TRY(tn_slices_walk_run(cx, l->store, l->root, l->options, &walk));
+        TN_TRY(list_files(cx, l, &walk));
     l->slices.whole = gone;
     if (gone)
         goto done;
@@ -343,7 +376,20 @@ int tn_slices_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_conf
     TN_TRY(check_readable(cx, config));
     if (chosen.as_of.len != 0 && chosen.written_by == NULL)
         TN_TRY(tn_slices_check_as_of(cx, store, timeline, chosen.as_of));
-    TN_TRY(load_slices(cx, &l));
+    rc = load_slices(cx, &l);
+    if (rc == TARN_E_CORRUPT && l.slices.listed) {
+        /* It lists other files than the commits name: the directories are asked. */
+        tn_str problem;
+
+        TN_TRY(keep_problem(cx, &l));
+        problem = l.slices.listing_problem;
+        chosen.listing = TN_SLICES_DIRECTORIES;
+        load_clear(&l);
+        l = (load){store, root, config, timeline, &chosen, .arena = arena};
+        rc = load_slices(cx, &l);
+        l.slices.listing_problem = problem;
+    }
+    TN_TRY(rc);
     if (l.slices.whole) {
         chosen.written_by = NULL;
         chosen.as_of = (tn_str){NULL, 0};
@@ -360,12 +406,8 @@ done:
     return rc;
 }
 
-int tn_slices_warning(tarn_cx *cx, const tn_slices *slices, tn_arena *arena, tn_str *out)
+static int moved_warning(tarn_cx *cx, const tn_slices *slices, tn_arena *arena, tn_str *out)
 {
-    if (slices->moved == 0) {
-        *out = (tn_str){NULL, 0};
-        return TARN_OK;
-    }
     return tn_arena_print(
         cx, arena, out,
         "%llu log%s of this table of version 6 joined other slices than their names say, by the "
@@ -374,4 +416,22 @@ int tn_slices_warning(tarn_cx *cx, const tn_slices *slices, tn_arena *arena, tn_
         "copied without those times, read it with --v6-slices instant",
         (unsigned long long)slices->moved, slices->moved == 1 ? "" : "s",
         TN_STR_ARG(slices->moved_log), TN_STR_ARG(slices->moved_to));
+}
+
+int tn_slices_warning(tarn_cx *cx, const tn_slices *slices, tn_arena *arena, tn_str *out)
+{
+    tn_str moved = {NULL, 0};
+    int rc = TARN_OK;
+
+    if (slices->moved != 0)
+        TN_TRY(moved_warning(cx, slices, arena, &moved));
+    *out = moved;
+    if (slices->listing_problem.len != 0)
+        TN_TRY(tn_arena_print(cx, arena, out,
+                              "the metadata table cannot be used, files were listed by directory "
+                              "(%.*s); `tarn files --check` compares the two%s%.*s",
+                              TN_STR_ARG(slices->listing_problem), moved.len != 0 ? "; " : "",
+                              TN_STR_ARG(moved)));
+done:
+    return rc;
 }

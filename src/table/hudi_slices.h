@@ -26,7 +26,14 @@ typedef struct tn_slices {
     tn_str moved_log, moved_to;
     /* Of `written_by`: one of those files is gone; the slices are those of the latest snapshot. */
     bool whole;
+    bool listed;            /* files are those that the metadata table lists */
+    tn_str listing_problem; /* why it could not be asked; empty: none. tn_slices_warning has it */
 } tn_slices;
+
+enum tn_slices_listing {
+    TN_SLICES_DIRECTORIES = 0, /* files with their times and inodes, as writers want them */
+    TN_SLICES_METADATA         /* the metadata table where there is one that can be read */
+};
 
 enum tn_v6_slices {
     TN_V6_SLICES_TIME = 0, /* as Hudi 1.2.0: by the modification time of the instant's file */
@@ -39,6 +46,7 @@ typedef struct tn_slices_options {
     size_t partition_count;
     bool footers; /* fill rows and filter_bytes of tn_base_file, in parallel */
     enum tn_v6_slices v6_slices;
+    enum tn_slices_listing listing;
     /* Only files that the commits of these instants wrote (sorted requested times; an incremental
      * range); NULL: all files. */
     const tn_str *written_by;
@@ -61,7 +69,8 @@ int tn_slices_snapshot(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_
  * that a service took it away since it was loaded; else CORRUPT. */
 int tn_slices_gone(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_config *config,
                    const tn_timeline *timeline, tn_str path);
-/* What the user should know of moved logs; empty: nothing. In the arena. */
+/* What the user should know of moved logs, or of a metadata table that cannot be read; empty:
+ * nothing. In the arena. */
 int tn_slices_warning(tarn_cx *cx, const tn_slices *slices, tn_arena *arena, tn_str *out);
 
 /* Which blocks of the logs count in a snapshot (log.md 5): of version 6 those whose instants are

@@ -32,6 +32,13 @@ void tn_slices_walk_clear(tn_slices_walk *walk);
 /* Whether a partition is asked for. */
 bool tn_slices_walk_wants(const tn_slices_options *options, tn_str partition);
 
+/* ---- what the metadata table lists (slices_listed.c) ---- */
+
+/* The same as tn_slices_walk_run out of the metadata table; *used false: there is none. */
+int tn_slices_listed_run(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_config *config,
+                         const tn_timeline *timeline, const tn_slices_options *options,
+                         tn_slices_walk *walk, bool *used);
+
 /* ---- what the timeline says of file groups (slices_facts.c) ---- */
 
 typedef struct tn_slices_group {

@@ -542,3 +542,93 @@ static void test_metadata__one_record(void **state)
     tn_buf_clear(&text);
     fixture_close(&f);
 }
+
+/* ---- slices out of it ---- */
+
+static void load_slices(fixture *f, enum tn_slices_listing listing, tn_slices *out)
+{
+    tn_slices_options options = {.listing = listing};
+
+    assert_ok(f->cx, tn_slices_load(f->cx, f->store, f->root, &f->config, &f->timeline, &options,
+                                    &f->arena, out));
+}
+
+static void same_slices(const char *name, const tn_slices *a, const tn_slices *b)
+{
+    assert_int_equal(a->partition_count, b->partition_count);
+    assert_int_equal(a->slice_count, b->slice_count);
+    assert_int_equal(a->older, b->older);
+    for (size_t i = 0; i < a->partition_count; i++)
+        assert_true(tn_str_equal(a->partitions[i], b->partitions[i]));
+    for (size_t i = 0; i < a->slice_count; i++) {
+        const tn_slice *x = &a->slices[i], *y = &b->slices[i];
+
+        if (!tn_str_equal(x->base.name, y->base.name) || x->base.size_bytes != y->base.size_bytes ||
+            x->log_count != y->log_count)
+            fail_msg("%s: %.*s, not %.*s", name, TN_STR_ARG(y->base.name),
+                     TN_STR_ARG(x->base.name));
+        for (size_t k = 0; k < x->log_count; k++)
+            assert_true(tn_str_equal(x->logs[k].path, y->logs[k].path) &&
+                        x->logs[k].size_bytes == y->logs[k].size_bytes);
+    }
+}
+
+/* Cuts the newest file of the partition "files" in half. */
+static void damage(fixture *f)
+{
+    tn_str directory, path, newest = {0};
+    tn_entry *entries;
+    tn_buf bytes = {0};
+    size_t count;
+
+    assert_ok(f->cx, tn_path_join(f->cx, &f->arena, f->root, TN_STR(".hoodie/metadata/files"),
+                                  &directory));
+    assert_ok(f->cx, tn_store_list(f->cx, f->store, directory, &f->arena, &entries, &count));
+    for (size_t i = 0; i < count; i++)
+        if (tn_str_ends(entries[i].name, TN_STR(".hfile")) &&
+            tn_str_compare(entries[i].name, newest) > 0)
+            newest = entries[i].name;
+    assert_true(newest.len != 0);
+    assert_ok(f->cx, tn_path_join(f->cx, &f->arena, directory, newest, &path));
+    assert_ok(f->cx, tn_store_get(f->cx, f->store, path, 1 << 20, &bytes));
+    bytes.len /= 2;
+    assert_ok(f->cx, tn_store_put(f->cx, f->store, path, tn_buf_view(&bytes)));
+    tn_buf_clear(&bytes);
+}
+
+static void test_metadata__slices(void **state)
+{
+    static const char *const names[] = {
+        "cow_v9_timebasedkeygen_nonhivestyle",
+        "cow_v9_txns_simple_meta",
+        "cow_v9_txns_simple_overwrite",
+        "mor_avro_v9_nonpartitioned_rollback",
+        "mor_avro_v9_timebasedkeygen_nonhivestyle",
+        "mor_avro_v9_txns_simple_meta",
+        "trips_mor_avro_v8_trips_8i3u1d",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        tn_slices walked, listed, again;
+        tn_str warning;
+        fixture f;
+
+        if (!fixture_open(&f, names[i]))
+            skip();
+        load_slices(&f, TN_SLICES_DIRECTORIES, &walked);
+        load_slices(&f, TN_SLICES_METADATA, &listed);
+        assert_false(walked.listed);
+        assert_true(listed.listed && listed.listing_problem.len == 0);
+        same_slices(names[i], &walked, &listed);
+        damage(&f);
+        load_slices(&f, TN_SLICES_METADATA, &again);
+        assert_false(again.listed);
+        same_slices(names[i], &walked, &again);
+        assert_ok(f.cx, tn_slices_warning(f.cx, &again, &f.arena, &warning));
+        assert_true(tn_str_starts(warning, TN_STR("the metadata table cannot be used")));
+        assert_ok(f.cx, tn_slices_warning(f.cx, &walked, &f.arena, &warning));
+        assert_int_equal(warning.len, 0);
+        fixture_close(&f);
+    }
+}
