@@ -3,7 +3,7 @@
 #ifndef TN_PARQUET_ORDER_H
 #define TN_PARQUET_ORDER_H
 
-#include "batch/filter.h"
+#include "batch/filter_range.h"
 #include "codec/parquet/file.h"
 
 /* The form in which values of a leaf are compared; TN_DOMAIN_NONE where the format defines no order
@@ -24,15 +24,7 @@ bool tn_order_trusted_old(const tn_parquet *file, const tn_leaf *leaf);
 
 /* What is known of a run of values: of a chunk or a page. A bound need not be a value of the run.
  */
-typedef struct tn_order_range {
-    bool has_min, has_max; /* of the values other than NaN */
-    tn_filter_value min, max;
-    bool nan_free;   /* certainly without NaN; true for types that have none */
-    bool has_nulls;  /* `nulls` is known */
-    bool empty;      /* certainly without any value that is not null */
-    bool contradict; /* the statistics contradict themselves; nothing else was taken from them */
-    int64_t entries, nulls; /* of the leaf, nulls among the entries */
-} tn_order_range;
+typedef tn_filter_range tn_order_range;
 
 /* Of a chunk, by its statistics. */
 void tn_order_chunk(const tn_parquet *file, size_t group, const tn_leaf *leaf, tn_order_range *out);

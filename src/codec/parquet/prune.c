@@ -1,14 +1,9 @@
 /* Pruning by what a file says of its values.
  *
- * I1: a leaf of the filter is answered "never true" only from a range that is known, and the order
- * of comparison there is the filter's own (tn_filter_compare). I2: AND drops where one side drops,
+ * I1: what a range rules out is batch/filter_range.c's to say. I2: AND drops where one side drops,
  * OR where all do; for pages: intersection and union of rows. I3: an index is used as a whole or
  * not at all: a page that contradicts itself, or pages that do not match those of the offset index,
- * make the column's index of that group void.
- *
- * NaN: filters hold NaN greater than all else and equal to itself, statistics leave it out. So
- * `max` answers =, <, <= and IN for literals other than NaN, and the rest only where a range is
- * free of NaN. `min` stands either way, where there is a value besides NaN. */
+ * make the column's index of that group void. */
 #include "codec/parquet/prune.h"
 
 #include <math.h>
@@ -36,141 +31,6 @@ typedef struct pruner {
     tn_arena scratch; /* of one row group */
     size_t group;
 } pruner;
-
-static bool is_nan(enum tn_domain domain, const tn_filter_value *value)
-{
-    return domain == TN_DOMAIN_FLOAT && isnan(value->d);
-}
-
-/* May some value of the range equal `value`? */
-static bool may_equal(enum tn_domain domain, const tn_order_range *range,
-                      const tn_filter_value *value)
-{
-    if (is_nan(domain, value))
-        return !range->nan_free;
-    if (range->has_min && tn_filter_compare(domain, value, &range->min) < 0)
-        return false;
-    return !range->has_max || tn_filter_compare(domain, value, &range->max) <= 0;
-}
-
-/* Are all values of the range equal to one another, and to `value`? */
-static bool is_only(enum tn_domain domain, const tn_order_range *range,
-                    const tn_filter_value *value)
-{
-    return range->nan_free && range->has_min && range->has_max &&
-           tn_filter_compare(domain, &range->min, value) == 0 &&
-           tn_filter_compare(domain, &range->max, value) == 0;
-}
-
-static bool may_compare(enum tn_domain domain, const tn_order_range *range, enum tn_compare op,
-                        const tn_filter_value *value)
-{
-    bool nan = is_nan(domain, value);
-    bool has_max = range->has_max && range->nan_free;
-
-    switch (op) {
-    case TN_EQ:
-        return may_equal(domain, range, value);
-    case TN_NE:
-        return !is_only(domain, range, value);
-    case TN_LT:
-        return nan || !range->has_min || tn_filter_compare(domain, &range->min, value) < 0;
-    case TN_LE:
-        return nan || !range->has_min || tn_filter_compare(domain, &range->min, value) <= 0;
-    case TN_GT:
-        return !has_max || tn_filter_compare(domain, &range->max, value) > 0;
-    case TN_GE:
-        return !has_max || tn_filter_compare(domain, &range->max, value) >= 0;
-    case TN_ALWAYS:
-        return true;
-    case TN_NEVER:
-        return false;
-    }
-    return true;
-}
-
-static bool may_in(enum tn_domain domain, const tn_order_range *range, const tn_filter_node *node)
-{
-    if (node->negated && node->with_null)
-        return false;
-    for (size_t i = 0; i < node->value_count; i++) {
-        if (!node->negated && may_equal(domain, range, &node->values[i]))
-            return true;
-        if (node->negated && is_only(domain, range, &node->values[i]))
-            return false;
-    }
-    return node->negated;
-}
-
-/* Matches of a pattern begin with its prefix, so they lie between it and what follows it. */
-static bool may_like(const tn_order_range *range, const tn_filter_node *node)
-{
-    tn_str prefix = node->prefix;
-    tn_str head;
-
-    if (node->negated || prefix.len == 0)
-        return true;
-    if (range->has_max && tn_str_compare(range->max.bytes, prefix) < 0)
-        return false;
-    if (!range->has_min)
-        return true;
-    head = range->min.bytes;
-    head.len = head.len < prefix.len ? head.len : prefix.len;
-    return tn_str_compare(head, prefix) <= 0;
-}
-
-/* May the leaf of the filter be true for an entry of the range? */
-static bool may_leaf(const tn_filter *filter, const tn_filter_node *node,
-                     const tn_order_range *range)
-{
-    enum tn_domain domain = filter->columns[node->column].domain;
-
-    if (range->entries < 0 || range->contradict)
-        return true;
-    if (node->kind == TN_FILTER_IS_NULL)
-        return node->negated ? !range->empty : !range->has_nulls || range->nulls != 0;
-    if (range->empty)
-        return false;
-    switch (node->kind) {
-    case TN_FILTER_COMPARE:
-        return may_compare(domain, range, node->op, &node->values[0]);
-    case TN_FILTER_IN:
-        return may_in(domain, range, node);
-    case TN_FILTER_LIKE:
-        return domain != TN_DOMAIN_BYTES || may_like(range, node);
-    default:
-        return true;
-    }
-}
-
-/* Recursion: a filter is no deeper than TN_PREDICATE_DEPTH_MAX. */
-static bool may_node(const tn_filter *filter, const tn_filter_node *node,
-                     const tn_order_range *ranges)
-{
-    switch (node->kind) {
-    case TN_FILTER_CONST:
-        return node->truth == TN_TRUE;
-    case TN_FILTER_AND:
-        for (size_t i = 0; i < node->child_count; i++) {
-            if (!may_node(filter, node->children[i], ranges))
-                return false;
-        }
-        return true;
-    case TN_FILTER_OR:
-        for (size_t i = 0; i < node->child_count; i++) {
-            if (may_node(filter, node->children[i], ranges))
-                return true;
-        }
-        return false;
-    default:
-        return may_leaf(filter, node, &ranges[node->column]);
-    }
-}
-
-bool tn_prune_may(const tn_filter *filter, const tn_order_range *ranges)
-{
-    return may_node(filter, filter->root, ranges);
-}
 
 /* The leaf of a path of names, each of them alone among its siblings. */
 static const tn_leaf *find_leaf(const tn_schema *schema, const tn_filter_column *column)
@@ -335,7 +195,7 @@ static int bloom_leaf(pruner *p, const tn_filter_node *node, bool *may)
         goto done;
     *may = false;
     for (size_t i = 0; i < node->value_count && !*may; i++)
-        *may = may_equal(domain, &p->ranges[node->column], &node->values[i]) &&
+        *may = tn_filter_range_equal(domain, &p->ranges[node->column], &node->values[i]) &&
                bloom_has(leaf, p->columns[node->column].blocks, &node->values[i]);
 done:
     return rc;
@@ -347,7 +207,7 @@ static int bloom_node(pruner *p, const tn_filter_node *node, bool *may)
     bool is_and = node->kind == TN_FILTER_AND;
     int rc = TARN_OK;
 
-    *may = may_node(p->filter, node, p->ranges);
+    *may = tn_filter_range_node(p->filter, node, p->ranges);
     if (!*may)
         return TARN_OK;
     if (!is_and && node->kind != TN_FILTER_OR)
@@ -426,7 +286,7 @@ static int pages_leaf(pruner *p, const tn_filter_node *node, tn_row_set *out)
         int64_t first = state->pages.locations[i].first_row;
         int64_t end = i + 1 < state->pages.pages ? state->pages.locations[i + 1].first_row : rows;
 
-        if (may_leaf(p->filter, node, &state->page_ranges[i]))
+        if (tn_filter_range_leaf(p->filter, node, &state->page_ranges[i]))
             tn_row_set_add(out, (uint32_t)p->group, first, end - first);
     }
 done:
@@ -510,7 +370,8 @@ static int prune_group(pruner *p, const tn_prune_options *options, kept *k, tn_p
     int rc = TARN_OK;
 
     load_ranges(p);
-    if (p->file->footer.groups[p->group].rows == 0 || !tn_prune_may(p->filter, p->ranges)) {
+    if (p->file->footer.groups[p->group].rows == 0 ||
+        !tn_filter_range_may(p->filter, p->ranges, 1)) {
         out->by_statistics++;
         goto done;
     }

@@ -33,8 +33,4 @@ typedef struct tn_prune {
 int tn_prune_file(tarn_cx *cx, const tn_parquet *file, const tn_filter *filter,
                   const tn_prune_options *options, tn_arena *arena, tn_prune *out);
 
-/* Whether the filter may be true for a row with these ranges: ranges[i] is of filter->columns[i];
- * one of entries -1 is unknown. */
-bool tn_prune_may(const tn_filter *filter, const tn_order_range *ranges);
-
 #endif
