@@ -1,5 +1,6 @@
 /* Any bytes as a whole file, all row groups of which are joined, leaf by leaf, by the ways that the
- * first byte allows. Whatever can be read must join, and give the same levels and values. */
+ * first byte allows, and the first of which is spliced: a row of it is deleted, or the first stands
+ * there. Whatever can be read must join, and give the same levels and values. */
 #include <stdlib.h>
 
 #include "codec/parquet/chunk_join.h"
@@ -124,6 +125,86 @@ static tn_chunk_options options_of(uint8_t choice, int32_t codec)
                               .page_rows = choice & 16 ? 50 : 4};
 }
 
+/* Rows in the place of others: always the first of the chunk. */
+typedef struct first_row {
+    tn_source source;
+    tn_leaf_reader *reader;
+    tn_leaf_batch batch;
+} first_row;
+
+static int give_first(tarn_cx *cx, void *arg, int64_t first, int64_t rows, tn_leaf_batch *out)
+{
+    (void)cx;
+    must(first == 0 && rows == 1);
+    *out = ((first_row *)arg)->batch;
+    return TARN_OK;
+}
+
+/* What a splice of one row is to give. */
+static int read_spliced(tarn_cx *cx, const tn_parquet *file, size_t leaf, int64_t at,
+                        const tn_leaf_batch *with, column *out)
+{
+    tn_source source = tn_source_memory(file->memory, file->size_bytes, 0);
+    tn_leaf_reader *reader = NULL;
+    tn_leaf_batch batch;
+    int64_t row = 0;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_leaf_reader_open(cx, file, 0, leaf, &source, NULL, &reader));
+    for (;; row += batch.rows) {
+        TN_TRY(tn_leaf_reader_next(cx, reader, row < at ? at - row : row == at ? 1 : 1000, &batch));
+        if (batch.rows == 0)
+            break;
+        if (row != at)
+            take(out, &file->schema.leaves[leaf], &batch);
+        else if (with != NULL)
+            take(out, &file->schema.leaves[leaf], with);
+    }
+done:
+    tn_leaf_reader_close(reader);
+    return rc;
+}
+
+static void splice_leaf(tarn_cx *cx, const tn_parquet *file, size_t leaf, uint8_t choice)
+{
+    const tn_leaf *to = &file->schema.leaves[leaf];
+    int64_t rows = file->footer.groups[0].rows;
+    tn_chunk_options options = options_of(choice, file->footer.groups[0].columns[leaf].codec);
+    first_row one = {.source = tn_source_memory(file->memory, file->size_bytes, 0)};
+    tn_splice_row row = {.row = (choice >> 3) % (rows > 0 ? rows : 1),
+                         .with = (choice & 32) != 0 ? 0 : -1};
+    tn_splice splice = {.rows = &row, .count = 1, .give = give_first, .arg = &one};
+    tn_source source = one.source;
+    tn_join_part part = {.file = file, .leaf = leaf, .source = &source};
+    tn_chunk_join *join = NULL;
+    tn_encoded_chunk chunk = {0};
+    tn_join_counts counts = {0};
+    column want = {0};
+    bool small;
+    int read, spliced;
+
+    read = read_chunk(cx, file, 0, leaf, &want, &small);
+    if (rows == 0 || read != TARN_OK || !small ||
+        tn_leaf_reader_open(cx, file, 0, leaf, &one.source, NULL, &one.reader) != TARN_OK ||
+        tn_leaf_reader_next(cx, one.reader, 1, &one.batch) != TARN_OK || one.batch.rows != 1)
+        goto done;
+    must(tn_chunk_join_open(cx, to, &options, TN_JOIN_COPY, &join) == TARN_OK);
+    spliced = tn_chunk_join_splice(cx, join, &part, &splice);
+    if (spliced == TARN_OK)
+        spliced = tn_chunk_join_finish(cx, join, &chunk, &counts);
+    must(spliced == TARN_OK || spliced == TARN_E_LIMIT);
+    column_clear(&want);
+    must(read_spliced(cx, file, leaf, row.row, row.with == 0 ? &one.batch : NULL, &want) ==
+         TARN_OK);
+    if (spliced == TARN_OK && want.rows != 0)
+        check_chunk(cx, to, &chunk, &want);
+done:
+    tn_leaf_reader_close(one.reader);
+    tn_encoded_chunk_clear(&chunk);
+    tn_chunk_join_close(join);
+    column_clear(&want);
+}
+
 static void join_leaf(tarn_cx *cx, const tn_parquet *file, size_t leaf, uint8_t choice)
 {
     size_t groups = file->footer.group_count < CHUNKS_MAX ? file->footer.group_count : CHUNKS_MAX;
@@ -165,8 +246,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 0 &&
         tn_parquet_open_memory(cx, data + 1, size - 1, TN_STR("fuzz"), &file) == TARN_OK &&
         file.footer.group_count > 0)
-        for (size_t leaf = 0; leaf < file.schema.leaf_count && leaf < CHUNKS_MAX; leaf++)
+        for (size_t leaf = 0; leaf < file.schema.leaf_count && leaf < CHUNKS_MAX; leaf++) {
             join_leaf(cx, &file, leaf, data[0]);
+            splice_leaf(cx, &file, leaf, data[0]);
+        }
     tn_parquet_close(&file);
     tarn_cx_close(cx);
     return 0;

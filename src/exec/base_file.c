@@ -59,7 +59,7 @@ static int open_sink(tarn_cx *cx, tn_base_writer *w)
     const tn_key_value pairs[] = {{TN_STR("parquet.avro.schema"), job->avro_schema, true},
                                   {TN_STR("writer.model.name"), TN_STR("avro"), true}};
     tn_parquet_sink_options options = {
-        .chunk = {.codec = job->codec, .level = job->level},
+        .chunk = {.codec = job->codec, .level = job->level, .page_rows = job->page_rows},
         .file = {.key_values = pairs, .key_value_count = 2, .created_by = job->created_by},
         .group_bytes = job->group_bytes != 0 ? job->group_bytes : TN_BASE_GROUP_BYTES,
         .group_rows = job->group_rows};
@@ -125,8 +125,7 @@ void tn_base_writer_close(tarn_cx *cx, tn_base_writer *w)
     free(w);
 }
 
-/* Whether commit time and sequence number are values of the batches or follow a rule. */
-static int number_rows(tarn_cx *cx, tn_base_writer *w, bool by_rule)
+int tn_base_number_rows(tarn_cx *cx, tn_base_writer *w, bool by_rule)
 {
     const tn_made time = {.kind = TN_MADE_SAME, .text = w->job->instant};
     const tn_made sequence = {.kind = TN_MADE_SERIES, .text = w->sequence, .first = w->next};
@@ -145,7 +144,7 @@ int tn_base_put_new(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *row
 {
     int rc = TARN_OK;
 
-    TN_TRY(number_rows(cx, w, true));
+    TN_TRY(tn_base_number_rows(cx, w, true));
     TN_TRY(tn_parquet_sink_add(cx, w->sink, rows));
     w->next += rows->length;
 done:
@@ -156,7 +155,7 @@ int tn_base_put_kept(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *ro
 {
     int rc = TARN_OK;
 
-    TN_TRY(number_rows(cx, w, false));
+    TN_TRY(tn_base_number_rows(cx, w, false));
     TN_TRY(tn_parquet_sink_add(cx, w->sink, rows));
 done:
     return rc;
@@ -166,7 +165,11 @@ int tn_base_writer_change(tarn_cx *cx, tn_base_writer *w, const struct ArrowArra
                           const int64_t *positions, const uint8_t *deletes)
 {
     assert(w->place.before != NULL && !w->old.ended);
-    return tn_base_old_change(cx, w, rows, positions, deletes);
+    if (w->job->merge_mode != TN_MERGE_COMMIT_TIME && w->job->merge_mode != TN_MERGE_EVENT_TIME)
+        return tn_fail(cx, TARN_E_UNSUPPORTED,
+                       "rows of this table are merged by rules that tarn does not know; write it "
+                       "with the program that has them");
+    return tn_base_splice_change(cx, w, rows, positions, deletes);
 }
 
 int tn_base_writer_add(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows)

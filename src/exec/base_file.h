@@ -30,6 +30,7 @@ typedef struct tn_base_job {
     int32_t codec, level;
     uint64_t group_bytes; /* of row groups, compressed; 0: 8 MiB */
     int64_t group_rows;
+    int64_t page_rows; /* 0: as chunk writers have it */
     tn_str created_by;
     enum tn_merge_mode merge_mode;
     const uint32_t *ordering; /* children of `schema` */

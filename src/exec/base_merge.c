@@ -6,9 +6,7 @@
  *                                last change that is known, the rest is held for the next call
  *
  * I1: rows stay in their order; a changed row stands where the stored one stood.
- * I2: which row wins: by commit time the one that comes in; by event time the stored one if its
- *     ordering value is greater. A delete without ordering value wins. (format: merge modes)
- *     Several rows for one stored row meet it in the order of their arrival.
+ * I2: which row wins is base_wins.c's to say.
  * I3: what is in memory of the file is one batch.
  * I4: row groups do not crumble: one that is rewritten, and is small then, goes on with a small
  *     neighbour behind it; a small last one goes on with the rows that are new.
@@ -105,6 +103,7 @@ void tn_base_old_close(tn_base_old *old)
     tn_array_release(&old->waiting);
     tn_buf_clear(&old->waiting_positions);
     tn_buf_clear(&old->waiting_deletes);
+    tn_base_few_clear(&old->few);
     tn_field_release(&old->scanned);
     tn_ordering_close(old->ordering);
     tn_store_close_file(old->bytes);
@@ -175,19 +174,6 @@ done:
     return rc;
 }
 
-static int order_held(tarn_cx *cx, tn_base_old *old)
-{
-    uint64_t *order;
-
-    if (old->ordering == NULL || !tn_ordering_is_u64(old->ordering))
-        return TARN_OK;
-    tn_buf_reset(&old->held_order);
-    order = (uint64_t *)(void *)tn_buf_extend(&old->held_order, (size_t)old->held.length * 8);
-    if (order == NULL)
-        return tn_buf_check(cx, &old->held_order);
-    return tn_ordering_u64(cx, old->ordering, &old->held, order);
-}
-
 /* The next batch of the group; *ended: there is none, and the group is done. */
 static int next_batch(tarn_cx *cx, tn_base_writer *w, bool *ended)
 {
@@ -201,7 +187,7 @@ static int next_batch(tarn_cx *cx, tn_base_writer *w, bool *ended)
     *ended = batch.length == 0;
     if (!*ended) {
         TN_TRY(hold(cx, w, &batch));
-        TN_TRY(order_held(cx, old));
+        TN_TRY(tn_base_order_held(cx, old));
         goto done;
     }
     tn_array_release(&old->held);
@@ -216,7 +202,7 @@ done:
 
 /* --- rows --- */
 
-static int add_run(tarn_cx *cx, tn_buf *runs, bool incoming, int64_t first, int64_t count)
+int tn_base_add_run(tarn_cx *cx, tn_buf *runs, bool incoming, int64_t first, int64_t count)
 {
     tn_base_run *last = NULL, run = {incoming, first, count};
 
@@ -251,7 +237,7 @@ static int keep_held(tarn_cx *cx, tn_base_writer *w)
     if (old->held.release == NULL || old->at == end)
         return TARN_OK;
     tn_buf_reset(&old->runs);
-    TN_TRY(add_run(cx, &old->runs, false, old->at - old->held_first, end - old->at));
+    TN_TRY(tn_base_add_run(cx, &old->runs, false, old->at - old->held_first, end - old->at));
     TN_TRY(put_runs(cx, w, NULL));
     old->at = end;
 done:
@@ -276,18 +262,18 @@ done:
 
 /* --- carrying over --- */
 
-static uint64_t group_limit(const tn_base_writer *w)
+uint64_t tn_base_old_group_limit(const tn_base_writer *w)
 {
     return w->job->group_bytes != 0 ? w->job->group_bytes : TN_BASE_GROUP_BYTES;
 }
 
 /* I4: less than three quarters of a row group. */
-static bool is_small(const tn_base_writer *w, uint64_t bytes)
+bool tn_base_old_small(const tn_base_writer *w, uint64_t bytes)
 {
-    return bytes < group_limit(w) / 4 * 3;
+    return bytes < tn_base_old_group_limit(w) / 4 * 3;
 }
 
-static uint64_t group_bytes(const tn_base_old *old)
+uint64_t tn_base_old_group_bytes(const tn_base_old *old)
 {
     const tn_row_group_meta *group = &old->parquet.footer.groups[old->group];
     uint64_t bytes = 0;
@@ -295,6 +281,33 @@ static uint64_t group_bytes(const tn_base_old *old)
     for (size_t i = 0; i < group->column_count; i++)
         bytes += (uint64_t)group->columns[i].compressed_bytes;
     return bytes;
+}
+
+/* Leaves of row groups in which rows change: columns that are made are so for all rows. */
+static int plan_splice(tarn_cx *cx, tn_base_writer *w, const tn_schema *schema)
+{
+    tn_base_old *old = &w->old;
+    const tn_node *node = &schema->nodes[schema->nodes[0].first_child];
+
+    old->splice = tn_arena_array(cx, &w->arena, schema->leaf_count, sizeof old->splice[0]);
+    if (old->splice == NULL)
+        return TARN_E_NOMEM;
+    /* Rows that change may have values where the file has no column. */
+    old->spliced = old->carried;
+    for (size_t i = 0; i < schema->leaf_count; i++) {
+        old->splice[i] = old->carry[i];
+        if (i >= TN_META_COUNT)
+            old->spliced = old->spliced && old->carry[i].from >= 0;
+    }
+    for (size_t i = 0; i < TN_META_COUNT; i++) {
+        if (tn_base_is_made(w->job, (int64_t)i))
+            old->splice[node->first_leaf] =
+                (tn_carry_leaf){.from = -1, .made = tn_base_made_value(w, i)};
+        else
+            old->spliced = old->spliced && old->carry[node->first_leaf].from >= 0;
+        node = &schema->nodes[node->next_sibling];
+    }
+    return TARN_OK;
 }
 
 int tn_base_old_plan(tarn_cx *cx, tn_base_writer *w)
@@ -312,11 +325,12 @@ int tn_base_old_plan(tarn_cx *cx, tn_base_writer *w)
                 (tn_carry_leaf){.from = -1, .made = tn_base_made_value(w, i)};
         node = &schema->nodes[node->next_sibling];
     }
+    TN_TRY(plan_splice(cx, w, schema));
 done:
     return rc;
 }
 
-static int carry_group(tarn_cx *cx, tn_base_writer *w)
+int tn_base_old_carry(tarn_cx *cx, tn_base_writer *w)
 {
     tn_base_old *old = &w->old;
     int rc = TARN_OK;
@@ -324,7 +338,7 @@ static int carry_group(tarn_cx *cx, tn_base_writer *w)
     TN_TRY(tn_parquet_sink_flush(cx, w->sink));
     TN_TRY(tn_parquet_sink_carry(cx, w->sink, &old->parquet, old->bytes, old->group, old->carry));
     w->counts.groups_carried++;
-    w->counts.bytes_carried += group_bytes(old);
+    w->counts.bytes_carried += tn_base_old_group_bytes(old);
     old->at += group_rows(old);
     old->group_first += group_rows(old);
     old->group++;
@@ -336,12 +350,12 @@ done:
  * (I4). */
 static int take_group(tarn_cx *cx, tn_base_writer *w)
 {
-    uint64_t limit = group_limit(w);
+    uint64_t limit = tn_base_old_group_limit(w);
     int rc = TARN_OK;
 
     TN_TRY(keep_group(cx, w));
     tn_parquet_sink_cut_at(w->sink, limit);
-    if (!is_small(w, tn_parquet_sink_open_bytes(w->sink)))
+    if (!tn_base_old_small(w, tn_parquet_sink_open_bytes(w->sink)))
         TN_TRY(tn_parquet_sink_flush(cx, w->sink));
 done:
     return rc;
@@ -350,72 +364,28 @@ done:
 /* Before the first rows of a group are decoded. */
 static void begin_group(tn_base_writer *w)
 {
-    uint64_t limit = group_limit(w), most = limit + limit / 2;
+    uint64_t limit = tn_base_old_group_limit(w), most = limit + limit / 2;
 
-    if (w->old.carried && group_bytes(&w->old) <= most)
+    if (w->old.carried && tn_base_old_group_bytes(&w->old) <= most)
         tn_parquet_sink_cut_at(w->sink, most);
 }
 
-/* Takes over the group at hand, or what is left of it. `joins`: rows will follow it. */
-static int pass_group(tarn_cx *cx, tn_base_writer *w, bool joins)
+int tn_base_old_pass(tarn_cx *cx, tn_base_writer *w, bool joins)
 {
     tn_base_old *old = &w->old;
     uint64_t open = tn_parquet_sink_open_bytes(w->sink);
 
-    joins = joins || (open != 0 && is_small(w, open));
-    if (old->scan != NULL || !old->carried || (joins && is_small(w, group_bytes(old)))) {
+    joins = joins || (open != 0 && tn_base_old_small(w, open));
+    if (old->scan != NULL || !old->carried ||
+        (joins && tn_base_old_small(w, tn_base_old_group_bytes(old)))) {
         if (old->scan == NULL)
             begin_group(w);
         return take_group(cx, w);
     }
-    return carry_group(cx, w);
+    return tn_base_old_carry(cx, w);
 }
 
 /* --- changes --- */
-
-static uint64_t order_of(const tn_buf *orders, int64_t row)
-{
-    return ((const uint64_t *)(const void *)orders->data)[row];
-}
-
-/* I2: whether row `row` of what comes in wins against row `other` of it (-1: against the stored
- * one). */
-static bool wins(tn_base_writer *w, const struct ArrowArray *rows, int64_t row, int64_t other,
-                 int64_t stored, bool deletes)
-{
-    tn_base_old *old = &w->old;
-
-    if (old->ordering == NULL || (deletes && tn_ordering_is_none(old->ordering, rows, row)))
-        return true;
-    if (tn_ordering_is_u64(old->ordering))
-        return order_of(&old->incoming_order, row) >= (other >= 0
-                                                           ? order_of(&old->incoming_order, other)
-                                                           : order_of(&old->held_order, stored));
-    tn_buf_reset(&old->held_bytes);
-    tn_buf_reset(&old->incoming_bytes);
-    tn_ordering_bytes(old->ordering, rows, row, &old->incoming_bytes);
-    if (other >= 0)
-        tn_ordering_bytes(old->ordering, rows, other, &old->held_bytes);
-    else
-        tn_ordering_bytes(old->ordering, &old->held, stored, &old->held_bytes);
-    return tn_str_compare(tn_buf_view(&old->incoming_bytes), tn_buf_view(&old->held_bytes)) >= 0;
-}
-
-/* The row that stays of rows [i, n), all for one stored row, in the order of their arrival; -1: the
- * stored one. */
-static int64_t winner(tn_base_writer *w, const struct ArrowArray *rows, const uint8_t *deletes,
-                      int64_t i, int64_t n, int64_t stored)
-{
-    int64_t best = -1;
-
-    for (; i < n; i++) {
-        if (wins(w, rows, i, best, stored, deletes != NULL && deletes[i] != 0))
-            best = i;
-        else
-            w->counts.unchanged++;
-    }
-    return best;
-}
 
 /* Brings rows [i, n) of what comes in, all of them for the rows that are held, into the file, and
  * what stands before and between them. */
@@ -431,15 +401,15 @@ static int apply(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows,
 
         for (next = i + 1; next < n && positions[next] == positions[i]; next++)
             ;
-        best = winner(w, rows, deletes, i, next, stored);
+        best = tn_base_winner(w, rows, deletes, i, next, stored);
         if (best < 0) {
-            TN_TRY(add_run(cx, &old->runs, false, from, stored - from + 1));
+            TN_TRY(tn_base_add_run(cx, &old->runs, false, from, stored - from + 1));
         } else {
             bool drop = deletes != NULL && deletes[best] != 0;
 
-            TN_TRY(add_run(cx, &old->runs, false, from, stored - from));
+            TN_TRY(tn_base_add_run(cx, &old->runs, false, from, stored - from));
             if (!drop)
-                TN_TRY(add_run(cx, &old->runs, true, best, 1));
+                TN_TRY(tn_base_add_run(cx, &old->runs, true, best, 1));
             w->updates += !drop;
             w->deletes += drop;
         }
@@ -465,7 +435,7 @@ static int reach(tarn_cx *cx, tn_base_writer *w, int64_t position)
                 " are done; it was replaced meanwhile, or an index is wrong",
                 TN_STR_ARG(old->parquet.path), position, old->parquet.footer.rows, old->at);
     while (old->group_first + group_rows(old) <= position)
-        TN_TRY(pass_group(cx, w, false));
+        TN_TRY(tn_base_old_pass(cx, w, false));
     if (old->scan == NULL)
         begin_group(w);
     while (old->held.release == NULL || old->held_first + old->held.length <= position) {
@@ -477,19 +447,6 @@ done:
     return rc;
 }
 
-static int order_incoming(tarn_cx *cx, tn_base_old *old, const struct ArrowArray *rows)
-{
-    uint64_t *order;
-
-    if (old->ordering == NULL || !tn_ordering_is_u64(old->ordering))
-        return TARN_OK;
-    tn_buf_reset(&old->incoming_order);
-    order = (uint64_t *)(void *)tn_buf_extend(&old->incoming_order, (size_t)rows->length * 8);
-    if (order == NULL)
-        return tn_buf_check(cx, &old->incoming_order);
-    return tn_ordering_u64(cx, old->ordering, rows, order);
-}
-
 /* Rows whose positions are all known. */
 static int change_rows(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows,
                        const int64_t *positions, const uint8_t *deletes)
@@ -497,7 +454,7 @@ static int change_rows(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *
     tn_base_old *old = &w->old;
     int rc = TARN_OK;
 
-    TN_TRY(order_incoming(cx, old, rows));
+    TN_TRY(tn_base_order_incoming(cx, old, rows));
     for (int64_t i = 0, n; i < rows->length; i = n) {
         int64_t end;
 
@@ -518,7 +475,7 @@ done:
 
 /* --- rows that wait: those of the last position, which more may follow for --- */
 
-static int flush_waiting(tarn_cx *cx, tn_base_writer *w)
+int tn_base_old_flush(tarn_cx *cx, tn_base_writer *w)
 {
     tn_base_old *old = &w->old;
     const int64_t *positions = (const int64_t *)(const void *)old->waiting_positions.data;
@@ -567,9 +524,6 @@ int tn_base_old_change(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *
     struct ArrowArray part = *rows;
     int rc = TARN_OK;
 
-    if (w->job->merge_mode != TN_MERGE_COMMIT_TIME && w->job->merge_mode != TN_MERGE_EVENT_TIME)
-        TN_FAIL(TARN_E_UNSUPPORTED, "rows of this table are merged by rules that tarn does not "
-                                    "know; write it with the program that has them");
     if (old->waiting.release != NULL)
         waits = ((const int64_t *)(const void *)old->waiting_positions.data)[0];
     while (first < last && positions[first] == waits)
@@ -578,7 +532,7 @@ int tn_base_old_change(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *
         TN_TRY(wait_rows(cx, w, rows, 0, first, positions, deletes));
     if (first == last)
         goto done;
-    TN_TRY(flush_waiting(cx, w));
+    TN_TRY(tn_base_old_flush(cx, w));
     while (last > first && positions[last - 1] == positions[rows->length - 1])
         last--;
     part.offset += first;
@@ -599,9 +553,10 @@ int tn_base_old_end(tarn_cx *cx, tn_base_writer *w, bool more)
 
     if (old->ended)
         return TARN_OK;
-    TN_TRY(flush_waiting(cx, w));
+    TN_TRY(tn_base_splice_end(cx, w, more));
+    TN_TRY(tn_base_old_flush(cx, w));
     while (old->group < old->parquet.footer.group_count)
-        TN_TRY(pass_group(cx, w, more && old->group + 1 == old->parquet.footer.group_count));
+        TN_TRY(tn_base_old_pass(cx, w, more && old->group + 1 == old->parquet.footer.group_count));
     old->ended = true;
 done:
     return rc;

@@ -117,38 +117,54 @@ done:
     return rc;
 }
 
-static int put_mixed(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *held,
+int tn_base_mix_runs(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *held,
                      const struct ArrowArray *incoming, const tn_base_run *runs, size_t count,
-                     int64_t rows, int64_t numbered)
+                     struct ArrowArray *out)
 {
-    struct ArrowArray out = {0};
+    struct ArrowArray rows = {0};
     mixture m = {.w = w, .held = held, .incoming = incoming, .runs = runs, .count = count};
+    int64_t all = 0, numbered = 0;
     int rc = TARN_OK;
 
-    m.out = &out;
+    for (size_t i = 0; i < count; i++) {
+        all += runs[i].count;
+        numbered += runs[i].incoming ? runs[i].count : 0;
+    }
+    m.out = &rows;
     TN_TRY(spell(cx, w->job->instant, -1, numbered, &m.times));
     TN_TRY(spell(cx, w->sequence, w->next, numbered, &m.sequences));
-    TN_TRY(tn_array_init(cx, &out, rows, 1, (size_t)w->job->schema->n_children));
+    TN_TRY(tn_array_init(cx, &rows, all, 1, (size_t)w->job->schema->n_children));
     TN_TRY(tn_parallel(cx, (size_t)w->job->schema->n_children, gather_column, &m));
-    TN_TRY(tn_base_put_kept(cx, w, &out));
     w->next += numbered;
+    tn_array_move(&rows, out);
 done:
     tn_array_release(&m.times);
     tn_array_release(&m.sequences);
-    tn_array_release(&out);
+    tn_array_release(&rows);
+    return rc;
+}
+
+static int put_mixed(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *held,
+                     const struct ArrowArray *incoming, const tn_base_run *runs, size_t count)
+{
+    struct ArrowArray rows = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_base_mix_runs(cx, w, held, incoming, runs, count, &rows));
+    TN_TRY(tn_base_put_kept(cx, w, &rows));
+done:
+    tn_array_release(&rows);
     return rc;
 }
 
 int tn_base_put_runs(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *held,
                      const struct ArrowArray *incoming, const tn_base_run *runs, size_t count)
 {
-    int64_t rows = 0, numbered = 0;
+    int64_t rows = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         rows += runs[i].count;
-        numbered += runs[i].incoming ? runs[i].count : 0;
-    }
     if (count <= 1 || rows / (int64_t)count >= LONG_RUN_ROWS)
         return put_apart(cx, w, held, incoming, runs, count);
-    return put_mixed(cx, w, held, incoming, runs, count, rows, numbered);
+    return put_mixed(cx, w, held, incoming, runs, count);
 }

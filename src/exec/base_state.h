@@ -1,5 +1,6 @@
 /* What the files of the base writer share: base_file.c makes the file, base_merge.c takes over and
- * changes the rows of the file before, base_rows.c puts rows of both together. */
+ * changes the rows of the file before, base_splice.c those of row groups in which few change,
+ * base_wins.c says which row wins, base_rows.c puts rows of both together. */
 #ifndef TN_EXEC_BASE_STATE_H
 #define TN_EXEC_BASE_STATE_H
 
@@ -18,6 +19,15 @@ enum tn_base_meta {
     TN_META_COUNT
 };
 
+/* Changes of one row group, as long as they are few. */
+typedef struct tn_base_few {
+    struct ArrowArray rows; /* copies; released: none */
+    tn_buf positions, deletes;
+    int64_t first, end; /* rows of the file that are the row group's */
+    size_t group;
+    bool open; /* more may be added */
+} tn_base_few;
+
 /* The file before, and how far it has come. */
 typedef struct tn_base_old {
     tn_parquet parquet;
@@ -30,12 +40,15 @@ typedef struct tn_base_old {
     tn_read_calendar calendar;  /* its dates and times may be of an old one */
     tn_ordering *ordering;      /* event time alone */
     tn_carry_leaf *carry;       /* per leaf of the new file */
+    tn_carry_leaf *splice;      /* the same where rows change */
     bool carried;               /* row groups may be carried over */
-    uint32_t group;             /* all before it are done */
-    int64_t at;                 /* rows of the file that are done */
-    int64_t group_first;        /* its first row, counted in the file */
-    tn_parquet_scan *scan;      /* of `group`; NULL: nothing of it was looked at */
-    struct ArrowArray held;     /* decoded rows: columns of the job's schema */
+    bool spliced;               /* and pages of them */
+    tn_base_few few;
+    uint32_t group;         /* all before it are done */
+    int64_t at;             /* rows of the file that are done */
+    int64_t group_first;    /* its first row, counted in the file */
+    tn_parquet_scan *scan;  /* of `group`; NULL: nothing of it was looked at */
+    struct ArrowArray held; /* decoded rows: columns of the job's schema */
     int64_t held_first;
     struct ArrowArray waiting; /* rows for the last position: copies */
     tn_buf waiting_positions, waiting_deletes;
@@ -87,12 +100,48 @@ typedef struct tn_base_run {
 int tn_base_put_runs(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *held,
                      const struct ArrowArray *incoming, const tn_base_run *runs, size_t count);
 
+/* Adds a run to a list of them. */
+int tn_base_add_run(tarn_cx *cx, tn_buf *runs, bool incoming, int64_t first, int64_t count);
+/* The rows of runs as one batch; rows that come in get commit time and sequence number. Columns
+ * that are made are empty. */
+int tn_base_mix_runs(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *held,
+                     const struct ArrowArray *incoming, const tn_base_run *runs, size_t count,
+                     struct ArrowArray *out);
+/* Whether commit time and sequence number of what is put into the sink follow a rule. */
+int tn_base_number_rows(tarn_cx *cx, tn_base_writer *w, bool by_rule);
+
+/* Ordering values of the rows held, and of those that come in, where these are numbers. */
+int tn_base_order_held(tarn_cx *cx, tn_base_old *old);
+int tn_base_order_incoming(tarn_cx *cx, tn_base_old *old, const struct ArrowArray *rows);
+/* The row that stays of rows [i, n), all for one stored row, in the order of their arrival; -1: the
+ * stored one, which is row `stored` of those held. Both have been ordered. */
+int64_t tn_base_winner(tn_base_writer *w, const struct ArrowArray *rows, const uint8_t *deletes,
+                       int64_t i, int64_t n, int64_t stored);
+
 int tn_base_old_open(tarn_cx *cx, tn_base_writer *w);
 /* What can be carried over; the sink is open. */
 int tn_base_old_plan(tarn_cx *cx, tn_base_writer *w);
 void tn_base_old_close(tn_base_old *old);
 int tn_base_old_change(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows,
                        const int64_t *positions, const uint8_t *deletes);
+/* Rows of the last position, which more may follow for, are changed now. */
+int tn_base_old_flush(tarn_cx *cx, tn_base_writer *w);
+/* Takes over the group at hand, or what is left of it. `joins`: rows will follow it. */
+int tn_base_old_pass(tarn_cx *cx, tn_base_writer *w, bool joins);
+/* Carries over the group at hand. */
+int tn_base_old_carry(tarn_cx *cx, tn_base_writer *w);
+/* Compressed bytes of the group at hand; of row groups as they should be; and whether so many are
+ * less than three quarters of those. */
+uint64_t tn_base_old_group_bytes(const tn_base_old *old);
+uint64_t tn_base_old_group_limit(const tn_base_writer *w);
+bool tn_base_old_small(const tn_base_writer *w, uint64_t bytes);
+/* base_splice.c: the same as tn_base_old_change; few changes of a row group wait until all of them
+ * are known. */
+int tn_base_splice_change(tarn_cx *cx, tn_base_writer *w, const struct ArrowArray *rows,
+                          const int64_t *positions, const uint8_t *deletes);
+/* Those that wait. `joins`: rows will follow the file's last one. */
+int tn_base_splice_end(tarn_cx *cx, tn_base_writer *w, bool joins);
+void tn_base_few_clear(tn_base_few *few);
 /* Takes over what is left of it. `more`: new rows follow. */
 int tn_base_old_end(tarn_cx *cx, tn_base_writer *w, bool more);
 /* Bytes that filter and range will take. */

@@ -8,6 +8,7 @@
 #ifndef TN_PARQUET_ARROW_H
 #define TN_PARQUET_ARROW_H
 
+#include "codec/parquet/chunk_join.h"
 #include "codec/parquet/chunk_made.h"
 #include "codec/parquet/file.h"
 #include "codec/parquet/file_carry.h"
@@ -106,6 +107,23 @@ void tn_parquet_sink_cut_at(tn_parquet_sink *sink, uint64_t group_bytes);
 /* Appends a row group of another file (file_carry.h), no group being open. */
 int tn_parquet_sink_carry(tarn_cx *cx, tn_parquet_sink *sink, const tn_parquet *from,
                           tn_file *bytes, size_t group, const tn_carry_leaf *leaves);
+/* A row group of another file in which a few rows change. */
+typedef struct tn_parquet_splice {
+    const tn_parquet *from;
+    tn_file *bytes;
+    size_t group;
+    const tn_carry_leaf *leaves; /* of the sink's schema; a leaf that is made is so for all rows */
+    const tn_splice_row *rows;   /* chunk_join.h */
+    size_t row_count;
+    /* The rows that come in: columns of the sink's schema; those that are made are not looked at.
+     */
+    const struct ArrowArray *with;
+} tn_parquet_splice;
+/* Appends it, no row group being open: pages without a change are copied (chunk_join.h), chunks in
+ * parallel, each of which is in memory as a whole. `*copied_bytes` of them, compressed, were. A row
+ * group without rows is none. */
+int tn_parquet_sink_splice(tarn_cx *cx, tn_parquet_sink *sink, const tn_parquet_splice *splice,
+                           uint64_t *copied_bytes);
 /* Ends the row group that is open, if one is. */
 int tn_parquet_sink_flush(tarn_cx *cx, tn_parquet_sink *sink);
 /* Appends the row groups of another sink of the same schema, both flushed: the bytes are those of

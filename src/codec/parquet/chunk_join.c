@@ -52,13 +52,14 @@ done:
     return rc;
 }
 
-static void forget_part(tn_chunk_join *join)
+void tn_join_end(tn_chunk_join *join)
 {
     tn_page_reader_clear(&join->pages);
     tn_arena_clear(&join->arena);
     join->part = NULL;
     join->page_count = join->coded_count = 0;
     join->has_dictionary = join->dictionary_bounded = join->same_indices = false;
+    join->indexed = false;
     join->values = (tn_values){0};
     join->way = TN_JOIN_COPY;
 }
@@ -67,7 +68,7 @@ void tn_chunk_join_close(tn_chunk_join *join)
 {
     if (join == NULL)
         return;
-    forget_part(join);
+    tn_join_end(join);
     tn_chunk_writer_close(join->writer);
     tn_lease_clear(&join->list);
     tn_lease_clear(&join->histograms);
@@ -86,8 +87,7 @@ void tn_chunk_join_close(tn_chunk_join *join)
 
 /* ---- counts ---- */
 
-/* Bytes of the part at hand went this way; the first reason stays. */
-static void went(tn_chunk_join *join, enum tn_join_way way, uint64_t bytes, const char *why)
+void tn_join_went(tn_chunk_join *join, enum tn_join_way way, uint64_t bytes, const char *why)
 {
     join->counts.bytes[way] += bytes;
     join->way = way > join->way ? way : join->way;
@@ -95,25 +95,18 @@ static void went(tn_chunk_join *join, enum tn_join_way way, uint64_t bytes, cons
         join->counts.why[way] = why;
 }
 
-static uint64_t bytes_of(const tn_join_page *page)
-{
-    return page->header.header_bytes + (uint64_t)page->header.compressed_bytes;
-}
-
 static uint64_t bytes_of_all(const tn_chunk_join *join)
 {
-    uint64_t bytes = join->has_dictionary ? bytes_of(&join->dictionary_page) : 0;
+    uint64_t bytes = join->has_dictionary ? tn_join_bytes_of(&join->dictionary_page) : 0;
 
     for (size_t i = 0; i < join->page_count; i++)
-        bytes += bytes_of(tn_join_page_at(join, i));
+        bytes += tn_join_bytes_of(tn_join_page_at(join, i));
     return bytes;
 }
 
 /* ---- how the writer takes rows ---- */
 
-/* Rows come by the writer's dictionary or not; what is pending of the other kind is written first.
- */
-static int turn(tarn_cx *cx, tn_chunk_join *join, bool by_index)
+int tn_join_turn(tarn_cx *cx, tn_chunk_join *join, bool by_index)
 {
     tn_chunk_writer *w = join->writer;
     int rc = TARN_OK;
@@ -125,11 +118,7 @@ done:
     return rc;
 }
 
-/* Pages by dictionary stand before all others, as every writer makes them: the vectorized reader of
- * Spark 3.5 takes rows of a plain page for indices where a page by dictionary comes later in the
- * same batch, and in repeated columns, whose batches may hold more values than rows, writes past an
- * array. A flat page of nulls alone does not count, nobody looks into it. */
-static bool past_dictionary(const tn_chunk_join *join)
+bool tn_join_past_dictionary(const tn_chunk_join *join)
 {
     const tn_chunk_writer *w = join->writer;
     const tn_written_page *notes = (const tn_written_page *)(const void *)w->notes.data;
@@ -180,8 +169,8 @@ static int encode_part(tarn_cx *cx, tn_chunk_join *join, const char *why)
     int rc = TARN_OK;
 
     /* A dictionary that stands, or that may still come, goes on. */
-    if (join->closed || past_dictionary(join))
-        TN_TRY(turn(cx, join, false));
+    if (join->closed || tn_join_past_dictionary(join))
+        TN_TRY(tn_join_turn(cx, join, false));
     TN_TRY(tn_leaf_reader_open(cx, part->file, part->group, part->leaf, part->source, &options,
                                &reader));
     for (;;) {
@@ -191,7 +180,7 @@ static int encode_part(tarn_cx *cx, tn_chunk_join *join, const char *why)
         TN_TRY(map_levels(cx, join, part->def_map, &batch));
         TN_TRY(tn_chunk_writer_add(cx, join->writer, &batch));
     }
-    went(join, TN_JOIN_ENCODE, (uint64_t)join->meta->compressed_bytes, why);
+    tn_join_went(join, TN_JOIN_ENCODE, (uint64_t)join->meta->compressed_bytes, why);
 done:
     tn_leaf_reader_close(reader);
     return rc;
@@ -226,7 +215,7 @@ static bool pages_tiny(const tn_chunk_join *join)
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < join->page_count; i++)
-        bytes += bytes_of(tn_join_page_at(join, i));
+        bytes += tn_join_bytes_of(tn_join_page_at(join, i));
     if (join->coded_count == join->page_count)
         return join->entries < few(join, SMALL_VALUES) * pages;
     return join->entries < few(join, TINY_VALUES) * pages ||
@@ -248,7 +237,7 @@ static bool may_share(const tn_chunk_join *join)
 {
     const tn_chunk_writer *w = join->writer;
 
-    if (join->closed || past_dictionary(join) || !allowed(join, TN_JOIN_REMAP))
+    if (join->closed || tn_join_past_dictionary(join) || !allowed(join, TN_JOIN_REMAP))
         return false;
     return w->dict_written > 0 ||
            (dictionary_tiny(join) && w->dictionary && join->seen < TRIAL_VALUES);
@@ -267,15 +256,15 @@ static int add_sequence(tarn_cx *cx, tn_chunk_join *join, bool *taken)
     if (!runs)
         goto done;
     if (tiny) {
-        TN_TRY(turn(cx, join, false));
+        TN_TRY(tn_join_turn(cx, join, false));
         TN_TRY(tn_join_append_dictionary(cx, join));
-        went(join, TN_JOIN_REPACK, bytes_of_all(join), cut);
+        tn_join_went(join, TN_JOIN_REPACK, bytes_of_all(join), cut);
     } else {
         TN_TRY(tn_join_sequence(cx, join));
-        went(join,
-             tn_join_same_codec(join, &join->dictionary_page.header) ? TN_JOIN_SEQUENCE
-                                                                     : TN_JOIN_REPACK,
-             bytes_of_all(join), why);
+        tn_join_went(join,
+                     tn_join_same_codec(join, &join->dictionary_page.header) ? TN_JOIN_SEQUENCE
+                                                                             : TN_JOIN_REPACK,
+                     bytes_of_all(join), why);
     }
     *taken = true;
 done:
@@ -293,17 +282,17 @@ static int add_coded(tarn_cx *cx, tn_chunk_join *join, size_t i, bool mapped, bo
     if (mapped && join->same_indices && !tiny && join->values.count > 0 && allowed(join, way)) {
         TN_TRY(tn_chunk_writer_flush(cx, join->writer));
         TN_TRY(tn_join_copy(cx, join, i));
-        went(join, way, bytes_of(page), "pages under another codec");
+        tn_join_went(join, way, tn_join_bytes_of(page), "pages under another codec");
         goto done;
     }
-    TN_TRY(turn(cx, join, mapped));
+    TN_TRY(tn_join_turn(cx, join, mapped));
     TN_TRY(tn_join_rows(cx, join, i));
     if (mapped)
-        went(join, TN_JOIN_REMAP, bytes_of(page),
-             tiny ? cut : "dictionaries that differ from file to file");
+        tn_join_went(join, TN_JOIN_REMAP, tn_join_bytes_of(page),
+                     tiny ? cut : "dictionaries that differ from file to file");
     else
-        went(join, TN_JOIN_ENCODE, bytes_of(page),
-             "a dictionary that does not fit into the output's");
+        tn_join_went(join, TN_JOIN_ENCODE, tn_join_bytes_of(page),
+                     "a dictionary that does not fit into the output's");
 done:
     return rc;
 }
@@ -316,13 +305,14 @@ static int add_other(tarn_cx *cx, tn_chunk_join *join, size_t i, bool tiny)
     int rc = TARN_OK;
 
     if (tiny && page->header.encoding == TN_ENC_PLAIN && join->from->physical != TN_BOOLEAN) {
-        TN_TRY(turn(cx, join, false));
+        TN_TRY(tn_join_turn(cx, join, false));
         TN_TRY(tn_join_append(cx, join, i));
-        went(join, TN_JOIN_REPACK, bytes_of(page), cut);
+        tn_join_went(join, TN_JOIN_REPACK, tn_join_bytes_of(page), cut);
         goto done;
     }
     TN_TRY(tn_join_copy(cx, join, i));
-    went(join, codec ? TN_JOIN_COPY : TN_JOIN_REPACK, bytes_of(page), "pages under another codec");
+    tn_join_went(join, codec ? TN_JOIN_COPY : TN_JOIN_REPACK, tn_join_bytes_of(page),
+                 "pages under another codec");
 done:
     return rc;
 }
@@ -350,7 +340,7 @@ static int add_pages(tarn_cx *cx, tn_chunk_join *join, bool shared, const char *
         if (!tiny)
             TN_TRY(tn_chunk_writer_flush(cx, join->writer));
         see_given_up(join);
-        if (allowed(join, TN_JOIN_REMAP) && !past_dictionary(join))
+        if (allowed(join, TN_JOIN_REMAP) && !tn_join_past_dictionary(join))
             TN_TRY(tn_join_map(cx, join, &mapped));
         if (!mapped && shared)
             TN_TRY(add_sequence(cx, join, &taken));
@@ -363,12 +353,12 @@ static int add_pages(tarn_cx *cx, tn_chunk_join *join, bool shared, const char *
     }
     for (size_t i = 0; i < join->page_count; i++) {
         if (tn_join_page_at(join, i)->coded)
-            TN_TRY(add_coded(cx, join, i, mapped && !past_dictionary(join), tiny));
+            TN_TRY(add_coded(cx, join, i, mapped && !tn_join_past_dictionary(join), tiny));
         else
             TN_TRY(add_other(cx, join, i, tiny));
     }
     if (join->has_dictionary)
-        join->counts.bytes[join->way] += bytes_of(&join->dictionary_page);
+        join->counts.bytes[join->way] += tn_join_bytes_of(&join->dictionary_page);
 done:
     return rc;
 }
@@ -408,7 +398,7 @@ static bool levels_fit(const tn_leaf *from, const tn_leaf *to, const uint16_t *m
     return true;
 }
 
-int tn_chunk_join_add(tarn_cx *cx, tn_chunk_join *join, const tn_join_part *part)
+int tn_join_begin(tarn_cx *cx, tn_chunk_join *join, const tn_join_part *part)
 {
     const tn_leaf *leaf = &part->file->schema.leaves[part->leaf];
     const tn_row_group_meta *group = &part->file->footer.groups[part->group];
@@ -432,11 +422,20 @@ int tn_chunk_join_add(tarn_cx *cx, tn_chunk_join *join, const tn_join_part *part
                 "%.*s: column %.*s: row group %zu: %" PRId64 " values in %" PRId64 " rows",
                 TN_STR_ARG(part->file->path), TN_STR_ARG(leaf->dotted), part->group,
                 join->meta->values, group->rows);
+done:
+    return rc;
+}
+
+int tn_chunk_join_add(tarn_cx *cx, tn_chunk_join *join, const tn_join_part *part)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(tn_join_begin(cx, join, part));
     TN_TRY(add_part(cx, join));
     join->counts.chunks[join->way]++;
     join->in_batches = false;
 done:
-    forget_part(join);
+    tn_join_end(join);
     return rc;
 }
 
@@ -446,8 +445,8 @@ int tn_chunk_join_add_batch(tarn_cx *cx, tn_chunk_join *join, const tn_leaf_batc
     uint64_t before = tn_chunk_writer_bytes(join->writer), after;
     int rc = TARN_OK;
 
-    if (past_dictionary(join))
-        TN_TRY(turn(cx, join, false));
+    if (tn_join_past_dictionary(join))
+        TN_TRY(tn_join_turn(cx, join, false));
     if (!join->in_batches)
         join->writer->remap_id = 0; /* the ids of batches are the caller's own */
     TN_TRY(tn_chunk_writer_add(cx, join->writer, batch));

@@ -8,6 +8,7 @@
  *   REMAP     indices are decoded and written again under the union of the dictionaries
  *   REPACK    tiny pages: PLAIN bytes appended, levels and indices run-length encoded again
  *   ENCODE    values are decoded and encoded
+ * Or takes one chunk over with some of its rows changed (chunk_splice.c).
  * One thread per join; the chunks of a row group are joined in parallel. */
 #ifndef TN_PARQUET_CHUNK_JOIN_H
 #define TN_PARQUET_CHUNK_JOIN_H
@@ -40,7 +41,26 @@ typedef struct tn_join_part {
     /* Input definition level -> output definition level, max_def + 1 long; NULL: the same. The
      * repetition levels are the same. */
     const uint16_t *def_map;
+    /* Its indexes, where they were read; NULL: what they know of pages is looked for elsewhere. */
+    const tn_column_index *column_index;
+    const tn_offset_index *offset_index;
 } tn_join_part;
+
+/* A row of a chunk that changes. */
+typedef struct tn_splice_row {
+    int64_t row;  /* of the row group */
+    int64_t with; /* which of the rows that come in stands in its place; -1: none, it is deleted */
+} tn_splice_row;
+
+/* The changes of a chunk: rows ascend strictly, and so does `with` of those that have one. */
+typedef struct tn_splice {
+    const tn_splice_row *rows;
+    size_t count;
+    /* Rows [first, first + rows) of those that come in, with the levels of the output, which stay
+     * until its next call. */
+    int (*give)(tarn_cx *cx, void *arg, int64_t first, int64_t rows, tn_leaf_batch *out);
+    void *arg;
+} tn_splice;
 
 typedef struct tn_chunk_join tn_chunk_join;
 
@@ -55,6 +75,11 @@ int tn_chunk_join_add(tarn_cx *cx, tn_chunk_join *join, const tn_join_part *part
  * with `why`. */
 int tn_chunk_join_add_batch(tarn_cx *cx, tn_chunk_join *join, const tn_leaf_batch *batch,
                             const char *why);
+/* Appends the rows of a chunk but for some: pages without a change go as tn_chunk_join_add has
+ * them, pages with one row by row. Alone in its join, without def_map; the source has the chunk in
+ * memory. Where pages cannot be told apart, or have become small, all of them go row by row. */
+int tn_chunk_join_splice(tarn_cx *cx, tn_chunk_join *join, const tn_join_part *part,
+                         const tn_splice *splice);
 /* The chunk, which is the caller's to clear, and what was done (`counts` is added to). */
 int tn_chunk_join_finish(tarn_cx *cx, tn_chunk_join *join, tn_encoded_chunk *out,
                          tn_join_counts *counts);

@@ -140,7 +140,7 @@ static bool pays(const tn_chunk_join *join)
     const tn_chunk_writer *w = join->writer;
     int64_t seen = join->seen + (join->entries - (join->nulls >= 0 ? join->nulls : 0));
 
-    if (seen < TRIAL_VALUES / 4 || seen > TRIAL_VALUES_MAX || w->dict.count == 0)
+    if (join->splices || seen < TRIAL_VALUES / 4 || seen > TRIAL_VALUES_MAX || w->dict.count == 0)
         return true;
     return !tn_choice_outgrows(w, seen);
 }

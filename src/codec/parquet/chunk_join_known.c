@@ -135,12 +135,13 @@ static bool sums_to(const int64_t *histogram, size_t n, int64_t total)
     return sum == total;
 }
 
-/* Histograms: counted, or told by the two levels there are and the nulls, or by the chunk's size
- * statistics of an only page. */
+/* Histograms: counted, or told by the two levels there are and the nulls, by the index, or by the
+ * chunk's size statistics of an only page. */
 static int know_histograms(tarn_cx *cx, tn_chunk_join *join, size_t i, tn_ready_page *out)
 {
     const tn_size_statistics *s = &join->meta->size_statistics;
     const tn_join_page *page = tn_join_page_at(join, i);
+    const tn_column_index *index = &join->index;
     const tn_leaf *from = join->from;
     int64_t few[2] = {page->nulls, page->header.values - page->nulls};
     const int64_t *def = NULL;
@@ -154,6 +155,11 @@ static int know_histograms(tarn_cx *cx, tn_chunk_join *join, size_t i, tn_ready_
         def = few;
     } else if (from->max_def == 1 && page->nulls >= 0) {
         def = few;
+    } else if (join->indexed && index->def_histograms != NULL &&
+               index->def_histogram_count == index->pages * (from->max_def + (size_t)1) &&
+               sums_to(index->def_histograms + i * (from->max_def + (size_t)1),
+                       from->max_def + (size_t)1, page->header.values)) {
+        def = index->def_histograms + i * (from->max_def + (size_t)1);
     } else if (join->page_count == 1 && s->present && s->def_count == from->max_def + (size_t)1 &&
                sums_to(s->def_histogram, s->def_count, page->header.values)) {
         def = s->def_histogram;
@@ -164,8 +170,20 @@ done:
     return rc;
 }
 
-static int64_t unencoded(const tn_chunk_join *join, const tn_join_page *page)
+/* What the offset index that was given says of page i; -1: nothing. */
+static int64_t unencoded_by_index(const tn_chunk_join *join, size_t i)
 {
+    const tn_offset_index *index = join->part->offset_index;
+
+    if (index == NULL || index->unencoded_bytes == NULL || index->pages != join->page_count ||
+        (uint64_t)index->locations[i].offset != tn_join_page_at(join, i)->at)
+        return -1;
+    return index->unencoded_bytes[i] >= 0 ? index->unencoded_bytes[i] : -1;
+}
+
+static int64_t unencoded(const tn_chunk_join *join, size_t i)
+{
+    const tn_join_page *page = tn_join_page_at(join, i);
     const tn_size_statistics *s = &join->meta->size_statistics;
     const tn_page_header *h = &page->header;
     int64_t levels = -1, bytes;
@@ -180,6 +198,9 @@ static int64_t unencoded(const tn_chunk_join *join, const tn_join_page *page)
         bytes = h->uncompressed_bytes - levels - 4 * (h->values - page->nulls);
         return bytes >= 0 ? bytes : -1;
     }
+    bytes = unencoded_by_index(join, i);
+    if (bytes >= 0)
+        return bytes;
     return join->page_count == 1 && s->present && s->has_unencoded && s->unencoded_bytes >= 0
                ? s->unencoded_bytes
                : -1;
@@ -216,16 +237,25 @@ int tn_join_know(tarn_cx *cx, tn_chunk_join *join, size_t i, tn_ready_page *out)
     out->null_page = page->nulls == page->header.values;
     if (join->page_count > 1 && page->header.has_statistics) {
         finer = bounds_of(join, &page->header.statistics);
-        /* Within bounds that are values of the chunk, the least of the pages' is that value. */
-        finer.exact |= finer.has && bounds.exact && within(join, &finer, &bounds);
+        /* Within bounds that are values of the chunk, the least of the pages' is that value; where
+         * that page may have changed, only such as are never shortened are values. */
+        finer.exact |= finer.has && bounds.exact && within(join, &finer, &bounds) &&
+                       (!join->splices || join->from->physical != TN_BYTE_ARRAY);
+        bounds.exact = bounds.exact && !join->splices;
         bounds = finer.has ? finer : bounds;
     }
     if (!bounds.has && page->coded)
         TN_TRY(dictionary_bounds(cx, join, &bounds));
     set_bounds(join, bounds, out);
-    if (join->page_count == 1)
+    if (join->page_count == 1) {
         know_nans(join, out);
-    out->unencoded_bytes = unencoded(join, page);
+    } else if (tn_bounds_real(join->writer->order) && join->indexed &&
+               join->index.nan_counts != NULL && join->index.nan_counts[i] >= 0 &&
+               join->index.nan_counts[i] <= out->entries) {
+        out->has_nans = true;
+        out->nans = join->index.nan_counts[i];
+    }
+    out->unencoded_bytes = unencoded(join, i);
     TN_TRY(know_histograms(cx, join, i, out));
 done:
     return rc;

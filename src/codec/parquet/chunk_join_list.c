@@ -260,7 +260,8 @@ done:
     return rc;
 }
 
-/* The chunk's column index, when its bytes are at hand: the source has the whole file in memory. */
+/* The chunk's column index, when it was given, or its bytes are at hand: the source has the whole
+ * file in memory. */
 static bool index_at_hand(tarn_cx *cx, tn_chunk_join *join, tn_column_index *out)
 {
     const tn_source *source = join->part->source;
@@ -268,6 +269,10 @@ static bool index_at_hand(tarn_cx *cx, tn_chunk_join *join, tn_column_index *out
     uint64_t bytes = (uint64_t)join->meta->column_index_bytes, at = offset - source->memory_offset;
     tn_str view = {(const char *)source->memory + at, (size_t)bytes};
 
+    if (join->part->column_index != NULL) {
+        *out = *join->part->column_index;
+        return out->pages == join->page_count;
+    }
     if (source->memory == NULL || join->meta->column_index_offset <= 0 ||
         join->meta->column_index_bytes <= 0 || offset < source->memory_offset ||
         at > source->memory_bytes || bytes > source->memory_bytes - at)
@@ -318,6 +323,8 @@ static void use_index(tarn_cx *cx, tn_chunk_join *join)
                                                   .min_value = index.min[i],
                                                   .max_value = index.max[i]};
     }
+    join->index = index;
+    join->indexed = true;
 }
 
 /* Nulls that nobody counted: the page's statistics know them, or the chunk's of an only page. */

@@ -1,6 +1,7 @@
 /* What the files of the chunk joiner share: chunk_join.c chooses the ways, chunk_join_list.c lists
  * the pages of a part, chunk_join_dictionary.c brings its dictionary under the output's,
- * chunk_join_page.c moves pages, chunk_join_known.c says what is known of them. */
+ * chunk_join_page.c moves pages, chunk_join_known.c says what is known of them, chunk_splice.c
+ * changes rows of a part. */
 #ifndef TN_PARQUET_CHUNK_JOIN_STATE_H
 #define TN_PARQUET_CHUNK_JOIN_STATE_H
 
@@ -30,9 +31,10 @@ struct tn_chunk_join {
     enum tn_join_way cheapest;
     tn_chunk_writer *writer;
     tn_join_counts counts;
-    bool in_batches;    /* the rows added last came as batches */
-    bool closed;  /* no more values go to the output's dictionary */
-    int64_t seen; /* values that went by it so far */
+    bool in_batches; /* the rows added last came as batches */
+    bool splices;    /* the output's dictionary is the part's, whether it pays or not */
+    bool closed;     /* no more values go to the output's dictionary */
+    int64_t seen;    /* values that went by it so far */
 
     /* The part at hand. */
     const tn_join_part *part;
@@ -54,7 +56,9 @@ struct tn_chunk_join {
     bool dictionary_bounded; /* they are known */
     bool same_indices;       /* once mapped: an index stands for the same value in the output */
     tn_join_bounds bounds;
-    enum tn_join_way way; /* the dearest so far */
+    tn_column_index index; /* where `indexed` */
+    bool indexed;          /* what it says of nulls agrees with the chunk's */
+    enum tn_join_way way;  /* the dearest so far */
 
     tn_leaf_page slot;
     tn_lease indices;
@@ -74,6 +78,27 @@ static inline int64_t *tn_join_histogram(const tn_chunk_join *join, size_t i)
     size_t each = join->from->max_rep + (size_t)1 + join->from->max_def + 1;
 
     return (int64_t *)(void *)join->histograms.data + i * each;
+}
+
+/* Makes `part` the one at hand. INVALID when it is of another type, CORRUPT when its counts
+ * contradict each other. */
+int tn_join_begin(tarn_cx *cx, tn_chunk_join *join, const tn_join_part *part);
+/* Forgets it. */
+void tn_join_end(tn_chunk_join *join);
+/* Rows come by the writer's dictionary or not; what is pending of the other kind is written first.
+ */
+int tn_join_turn(tarn_cx *cx, tn_chunk_join *join, bool by_index);
+/* Pages by dictionary stand before all others, as every writer makes them: the vectorized reader of
+ * Spark 3.5 takes rows of a plain page for indices where a page by dictionary comes later in the
+ * same batch, and in repeated columns, whose batches may hold more values than rows, writes past an
+ * array. A flat page of nulls alone does not count, nobody looks into it. */
+bool tn_join_past_dictionary(const tn_chunk_join *join);
+/* Bytes of the part at hand went this way; the first reason stays. */
+void tn_join_went(tn_chunk_join *join, enum tn_join_way way, uint64_t bytes, const char *why);
+/* Of a page, its header included. */
+static inline uint64_t tn_join_bytes_of(const tn_join_page *page)
+{
+    return page->header.header_bytes + (uint64_t)page->header.compressed_bytes;
 }
 
 /* Puts file, column, row group and page before a failure about the page. */

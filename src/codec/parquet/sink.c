@@ -7,8 +7,6 @@
  * I1: all leaves hold the same rows between two portions: in a chunk writer, or (columns that
  *     follow a rule) as a number of rows. A leaf has the latter before the former.
  * I2: after a failure only close may follow; the file is then incomplete. */
-#include "codec/parquet/arrow.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +18,7 @@
 #include "batch/array.h"
 #include "batch/field.h"
 #include "codec/parquet/arrow_ipc.h"
-#include "codec/parquet/shred.h"
+#include "codec/parquet/sink_state.h"
 
 #define GROUP_BYTES        (32ull << 20)
 #define GROUP_ROWS         1048576
@@ -31,28 +29,6 @@
 #define PORTION_ROWS_MIN   64
 #define PORTIONS_PER_GROUP 16
 #define OWED_SHARE         16 /* of the budget may be owed without further thought */
-
-typedef struct sink_leaf {
-    tn_shredder shredder;
-    tn_chunk_writer *writer;
-    tn_encoded_chunk chunk;
-    bool ruled;         /* rows to come follow `made` */
-    tn_made made;       /* its `first` is that of the next row */
-    tn_buf text;        /* of `made` */
-    int64_t ruled_rows; /* of the open group: the first ones, in no writer */
-} sink_leaf;
-
-struct tn_parquet_sink {
-    tn_arena arena;
-    struct ArrowSchema arrow;
-    tn_schema schema;
-    tn_shred_path *paths;
-    tn_parquet_sink_options options;
-    tn_parquet_writer *writer;
-    sink_leaf *leaves;
-    int64_t rows, group_rows; /* added in all, and to the open group */
-    bool group_open, ruled;   /* `ruled`: a leaf is */
-};
 
 int tn_arrow_schema_serialize(tarn_cx *cx, const struct ArrowSchema *schema, tn_buf *out)
 {
@@ -136,7 +112,7 @@ typedef struct portion {
 /* The writer of the leaf, with the rows that follow a rule in it. */
 static int open_leaf(tarn_cx *cx, tn_parquet_sink *sink, size_t i)
 {
-    sink_leaf *leaf = &sink->leaves[i];
+    tn_sink_leaf *leaf = &sink->leaves[i];
     const tn_shred_path *path = &sink->paths[i];
     tn_chunk_options options = sink->options.chunk;
     tn_made made = leaf->made;
@@ -158,7 +134,7 @@ done:
 
 static int add_ruled(tarn_cx *cx, const portion *p, size_t i)
 {
-    sink_leaf *leaf = &p->sink->leaves[i];
+    tn_sink_leaf *leaf = &p->sink->leaves[i];
     int rc = TARN_OK;
 
     if (leaf->writer != NULL)
@@ -174,7 +150,7 @@ done:
 static int add_leaf(tarn_cx *cx, size_t i, void *arg)
 {
     portion *p = arg;
-    sink_leaf *leaf = &p->sink->leaves[i];
+    tn_sink_leaf *leaf = &p->sink->leaves[i];
     tn_leaf_batch batch;
     int rc = TARN_OK;
 
@@ -191,7 +167,7 @@ done:
 static int finish_leaf(tarn_cx *cx, size_t i, void *arg)
 {
     tn_parquet_sink *sink = arg;
-    sink_leaf *leaf = &sink->leaves[i];
+    tn_sink_leaf *leaf = &sink->leaves[i];
     tn_made made = leaf->made;
     int rc;
 
@@ -238,7 +214,7 @@ static uint64_t group_bytes(const tn_parquet_sink *sink)
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < sink->schema.leaf_count; i++) {
-        const sink_leaf *leaf = &sink->leaves[i];
+        const tn_sink_leaf *leaf = &sink->leaves[i];
 
         bytes += leaf->writer != NULL ? tn_chunk_writer_bytes(leaf->writer)
                                       : tn_chunk_made_bytes(&leaf->made, leaf->ruled_rows);
@@ -303,7 +279,7 @@ done:
 int tn_parquet_sink_make(tarn_cx *cx, tn_parquet_sink *sink, size_t column, const tn_made *made)
 {
     const tn_node *root = &sink->schema.nodes[0], *node = &sink->schema.nodes[root->first_child];
-    sink_leaf *leaf;
+    tn_sink_leaf *leaf;
     int rc = TARN_OK;
 
     for (size_t i = 0; i < column; i++)

@@ -1,319 +1,40 @@
 #include "exec/base_file.h"
 
-#include "base/map.h"
-#include "exec/base_keys.h"
 #include "io/store_fault.h"
 #include "unit/alloc.h"
-#include "unit/exec/base_rows.h"
-
-#define T1        "20260101000000001"
-#define T2        "20260101000000002"
-#define T3        "20260101000000003"
-#define PARTITION "dt=2026-01-01"
-#define FILE_ID   "0a1b2c3d-0000-0000-0000-000000000000-0"
-
-typedef struct world {
-    tarn_cx *cx;
-    tn_store *memory;
-    tn_arena arena;
-    struct ArrowSchema schema;
-    tn_base_job job;
-    int marks, merges, instants;
-    uint32_t ordering[1];
-    base_row *rows; /* the model: what the file is to hold, in order */
-    int64_t count;
-    tn_base_file file;
-} world;
-
-static int mark(tarn_cx *cx, void *arg, tn_str partition, tn_str name, bool merge)
-{
-    world *w = arg;
-
-    assert_true(tn_str_is(partition, PARTITION));
-    assert_true(tn_str_starts(name, TN_STR(FILE_ID)));
-    w->marks++;
-    w->merges += merge;
-    return tn_store_make_dirs(cx, w->job.store, TN_STR("/t/" PARTITION));
-}
-
-static void world_open(world *w)
-{
-    *w = (world){.ordering = {BASE_TS}};
-    w->cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
-    assert_ok(w->cx, tn_store_memory_open(w->cx, &w->memory));
-    base_schema(w->cx, &w->schema);
-    w->job = (tn_base_job){.store = w->memory,
-                           .root = TN_STR("/t"),
-                           .instant = TN_STR(T1),
-                           .schema = &w->schema,
-                           .avro_schema = TN_STR("{\"type\":\"record\"}"),
-                           .meta_fields = true,
-                           .filter_kind = TN_KEY_FILTER_DYNAMIC,
-                           .filter_fpp = 1e-9,
-                           .filter_keys_max = 100000,
-                           .codec = TN_CODEC_ZSTD,
-                           .merge_mode = TN_MERGE_COMMIT_TIME,
-                           .mark = mark,
-                           .mark_arg = w};
-}
-
-static void world_close(world *w)
-{
-    free(w->rows);
-    tn_field_release(&w->schema);
-    tn_arena_clear(&w->arena);
-    tn_store_close(w->memory);
-    tarn_cx_close(w->cx);
-}
-
-static void world_base(world *w, const tn_write_stat *stat)
-{
-    w->file = (tn_base_file){.partition_path = TN_STR(PARTITION),
-                             .file_id = stat->file_id,
-                             .instant = w->job.instant,
-                             .size_bytes = stat->bytes,
-                             .rows = stat->writes};
-    assert_ok(w->cx,
-              tn_arena_print(w->cx, &w->arena, &w->file.path, "/t/%.*s", TN_STR_ARG(stat->path)));
-    w->file.name = tn_path_name(w->file.path);
-}
-
-/* One change of a row of the file. */
-typedef struct change {
-    int64_t position;
-    bool drop;
-    base_row row;
-} change;
-
-/* Writes a file that follows the world's (NULL path: none): changes in batches of `step` rows, then
- * new rows. */
-static int write_file(world *w, const change *changes, int64_t change_count, const base_row *added,
-                      int64_t added_count, int64_t step, tn_write_stat *stat,
-                      tn_base_counts *counts)
-{
-    tn_base_place place = {.partition = TN_STR(PARTITION),
-                           .file_id = TN_STR(FILE_ID),
-                           .before = w->file.path.len != 0 ? &w->file : NULL,
-                           .number = 7};
-    tn_base_writer *writer = NULL;
-    struct ArrowArray batch = {0};
-    base_row *rows = calloc((size_t)step, sizeof *rows);
-    int64_t *positions = calloc((size_t)step, sizeof *positions);
-    uint8_t *deletes = calloc(1, (size_t)step);
-    int rc = TARN_OK;
-    tarn_cx *cx = w->cx;
-
-    TN_TRY(tn_base_writer_open(cx, &w->job, &place, &writer));
-    for (int64_t at = 0, n; at < change_count; at += n) {
-        for (n = 0; n < step && at + n < change_count; n++) {
-            rows[n] = changes[at + n].row;
-            positions[n] = changes[at + n].position;
-            deletes[n] = changes[at + n].drop;
-        }
-        base_batch(cx, rows, n, PARTITION, &batch);
-        TN_TRY(tn_base_writer_change(cx, writer, &batch, positions, deletes));
-        tn_array_release(&batch);
-    }
-    for (int64_t at = 0, n; at < added_count; at += n) {
-        n = added_count - at < step ? added_count - at : step;
-        base_batch(cx, added + at, n, PARTITION, &batch);
-        TN_TRY(tn_base_writer_add(cx, writer, &batch));
-        tn_array_release(&batch);
-    }
-    TN_TRY(tn_base_writer_finish(cx, writer, &w->arena, stat, counts));
-done:
-    tn_array_release(&batch);
-    tn_base_writer_close(cx, writer);
-    free(rows);
-    free(positions);
-    free(deletes);
-    return rc;
-}
-
-/* The model after a write: `count` changes that win, then new rows. */
-static void model_write(world *w, const change *changes, int64_t change_count,
-                        const base_row *added, int64_t added_count, const char *commit)
-{
-    base_row *rows = calloc((size_t)(w->count + added_count) + 1, sizeof *rows);
-    int64_t n = 0, c = 0;
-
-    for (int64_t i = 0; i < w->count; i++) {
-        rows[n++] = w->rows[i];
-        if (c == change_count || changes[c].position != i)
-            continue;
-        rows[n - 1] = changes[c].row;
-        rows[n - 1].commit = commit;
-        n -= changes[c++].drop;
-    }
-    for (int64_t i = 0; i < added_count; i++) {
-        rows[n] = added[i];
-        rows[n++].commit = commit;
-    }
-    free(w->rows);
-    w->rows = rows;
-    w->count = n;
-}
-
-static tn_parquet open_file(world *w)
-{
-    tn_parquet file;
-
-    assert_ok(w->cx, tn_parquet_open(w->cx, w->memory, w->file.path, &file));
-    return file;
-}
-
-/* Keys of the footer: every key is in the filter and the range, and the rest stands there. */
-static void check_footer(world *w, const tn_parquet *file)
-{
-    tn_str text = tn_parquet_key_value(file, "org.apache.hudi.bloomfilter");
-    tn_str min = tn_parquet_key_value(file, "hoodie_min_record_key");
-    tn_str max = tn_parquet_key_value(file, "hoodie_max_record_key");
-    tn_key_filter *filter;
-    char key[64];
-
-    assert_true(
-        tn_str_is(tn_parquet_key_value(file, "parquet.avro.schema"), "{\"type\":\"record\"}"));
-    assert_true(tn_str_is(tn_parquet_key_value(file, "writer.model.name"), "avro"));
-    assert_true(
-        tn_str_is(tn_parquet_key_value(file, "hoodie_bloom_filter_type_code"), "DYNAMIC_V0"));
-    assert_int_equal(tn_parquet_key_value(file, "ARROW:schema").len, 0);
-    assert_ok(w->cx,
-              tn_key_filter_parse(w->cx, text, TN_KEY_FILTER_DYNAMIC, TN_STR("test"), &filter));
-    for (int64_t i = 0; i < w->count; i++) {
-        tn_str of = {key, base_key(w->rows[i].key, key)};
-
-        assert_true(tn_key_filter_has(filter, of));
-        assert_true(tn_str_compare(min, of) <= 0 && tn_str_compare(max, of) >= 0);
-    }
-    tn_key_filter_close(filter);
-}
-
-/* Sequence numbers are "<commit time>_7_<n>", and none is there twice. */
-static void check_sequences(world *w, const struct ArrowArray *rows, tn_arena *arena, tn_map *seen)
-{
-    for (int64_t i = 0; i < rows->length; i++) {
-        const struct ArrowArray *column = rows->children[1];
-        const int32_t *ends = (const int32_t *)column->buffers[1] + column->offset + i;
-        tn_str text = {(const char *)column->buffers[2] + ends[0], (size_t)(ends[1] - ends[0])};
-        char commit[18];
-        bool added;
-
-        assert_true(text.len > 20 && memcmp(text.ptr + 17, "_7_", 3) == 0);
-        memcpy(commit, text.ptr, 17);
-        commit[17] = '\0';
-        base_same_text(rows->children[0], i, commit);
-        assert_ok(w->cx, tn_arena_keep(w->cx, arena, &text));
-        assert_non_null(tn_map_add(w->cx, seen, text, &added));
-        assert_true(added);
-    }
-}
-
-static void check_file(world *w)
-{
-    tn_parquet file = open_file(w);
-    tn_parquet_scan_options options = {.batch_rows = 1000};
-    tn_parquet_scan *scan;
-    struct ArrowArray batch;
-    int64_t first, at = 0;
-    tn_arena arena = {0};
-    tn_map seen = {0};
-
-    assert_int_equal(file.footer.rows, w->count);
-    if (w->job.meta_fields)
-        check_footer(w, &file);
-    assert_ok(w->cx, tn_parquet_scan_open(w->cx, &file, &options, &scan));
-    for (;;) {
-        assert_ok(w->cx, tn_parquet_scan_next(w->cx, scan, &batch, &first));
-        if (batch.length == 0)
-            break;
-        for (int64_t i = 0; i < batch.length; i++, at++) {
-            char name[256];
-
-            base_same_row(&batch, i, &w->rows[at]);
-            base_same_text(batch.children[0], i, w->rows[at].commit);
-            base_same_text(batch.children[3], i, PARTITION);
-            snprintf(name, sizeof name, "%.*s", TN_STR_ARG(w->file.name));
-            base_same_text(batch.children[4], i, name);
-        }
-        check_sequences(w, &batch, &arena, &seen);
-        tn_array_release(&batch);
-    }
-    tn_array_release(&batch);
-    assert_int_equal(at, w->count);
-    tn_parquet_scan_close(scan);
-    tn_parquet_close(&file);
-    tn_map_clear(&seen);
-    tn_arena_clear(&arena);
-}
-
-static base_row *make_rows(int64_t first, int64_t count, int64_t version)
-{
-    base_row *rows = calloc((size_t)count + 1, sizeof *rows);
-
-    for (int64_t i = 0; i < count; i++)
-        rows[i] = (base_row){first + i, version, 100, NULL};
-    return rows;
-}
-
-/* Writes and checks. */
-static void step(world *w, const char *instant, const change *changes, int64_t change_count,
-                 const base_row *added, int64_t added_count, tn_base_counts *counts)
-{
-    tn_write_stat stat;
-
-    w->job.instant = tn_str_of(instant);
-    assert_ok(w->cx, write_file(w, changes, change_count, added, added_count, 777, &stat, counts));
-    model_write(w, changes, change_count, added, added_count, instant);
-    assert_int_equal(stat.writes, w->count);
-    assert_int_equal(stat.inserts, added_count);
-    world_base(w, &stat);
-    check_file(w);
-}
+#include "unit/exec/base_world.h"
 
 static void test_base_file__new_rows(void **state)
 {
-    base_row *rows = make_rows(0, 5000, 1);
+    base_row *rows = base_make_rows(0, 5000, 1);
     tn_base_counts counts;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
+    base_world_open(&w);
     w.job.group_bytes = 64 << 10;
-    step(&w, T1, NULL, 0, rows, 5000, &counts);
+    base_world_step(&w, BASE_T1, NULL, 0, rows, 5000, &counts);
     assert_int_equal(w.marks, 1);
     assert_int_equal(w.merges, 0);
     free(rows);
-    world_close(&w);
+    base_world_close(&w);
 }
 
 static void test_base_file__without_rows(void **state)
 {
     tn_base_counts counts;
     tn_parquet file;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
-    step(&w, T1, NULL, 0, NULL, 0, &counts);
-    file = open_file(&w);
+    base_world_open(&w);
+    base_world_step(&w, BASE_T1, NULL, 0, NULL, 0, &counts);
+    file = base_world_file(&w);
     assert_int_equal(file.footer.group_count, 0);
     assert_null(tn_parquet_key_value(&file, "hoodie_min_record_key").ptr);
     assert_null(tn_parquet_key_value(&file, "hoodie_max_record_key").ptr);
     tn_parquet_close(&file);
-    world_close(&w);
-}
-
-/* Every `every`-th row of the file, as a change to `version`; each third of them a delete. */
-static change *make_changes(const world *w, int64_t from, int64_t every, int64_t version,
-                            bool drops, int64_t *count)
-{
-    change *changes = calloc((size_t)w->count + 1, sizeof *changes);
-    int64_t n = 0;
-
-    for (int64_t i = from; i < w->count; i += every, n++)
-        changes[n] = (change){i, drops && n % 3 == 2, {w->rows[i].key, version, 100, NULL}};
-    *count = n;
-    return changes;
+    base_world_close(&w);
 }
 
 static void test_base_file__changes_rows(void **state)
@@ -323,108 +44,90 @@ static void test_base_file__changes_rows(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof every / sizeof every[0]; i++) {
-        base_row *rows = make_rows(0, 5000, 1), *more = make_rows(5000, 300, 2);
+        base_row *rows = base_make_rows(0, 5000, 1), *more = base_make_rows(5000, 300, 2);
         int64_t count;
-        change *changes;
-        world w;
+        base_change *changes;
+        base_world w;
 
-        world_open(&w);
+        base_world_open(&w);
         w.job.group_bytes = 64 << 10;
-        step(&w, T1, NULL, 0, rows, 5000, &counts);
-        changes = make_changes(&w, 0, every[i], 2, true, &count);
-        step(&w, T2, changes, count, more, 300, &counts);
+        base_world_step(&w, BASE_T1, NULL, 0, rows, 5000, &counts);
+        changes = base_world_changes(&w, 0, every[i], 2, true, &count);
+        base_world_step(&w, BASE_T2, changes, count, more, 300, &counts);
         assert_int_equal(w.merges, 1);
         free(changes);
-        changes = make_changes(&w, 3, every[i], 3, false, &count);
-        step(&w, T3, changes, count, NULL, 0, &counts);
+        changes = base_world_changes(&w, 3, every[i], 3, false, &count);
+        base_world_step(&w, BASE_T3, changes, count, NULL, 0, &counts);
         free(changes);
         free(rows);
         free(more);
-        world_close(&w);
+        base_world_close(&w);
     }
-}
-
-/* The next one. */
-static const char *instant(world *w)
-{
-    tn_str text;
-
-    assert_ok(w->cx, tn_arena_print(w->cx, &w->arena, &text, "202602%011d", ++w->instants));
-    return text.ptr;
-}
-
-static size_t group_count(world *w)
-{
-    tn_parquet file = open_file(w);
-    size_t count = file.footer.group_count;
-
-    tn_parquet_close(&file);
-    return count;
 }
 
 /* One changed row: one row group is decoded, the others are carried over. */
 static void test_base_file__carries_untouched_groups(void **state)
 {
-    base_row *rows = make_rows(0, 20000, 1);
+    base_row *rows = base_make_rows(0, 20000, 1);
     tn_base_counts counts;
     size_t groups;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
+    base_world_open(&w);
     w.job.group_bytes = 64 << 10;
-    step(&w, T1, NULL, 0, rows, 20000, &counts);
-    groups = group_count(&w);
+    base_world_step(&w, BASE_T1, NULL, 0, rows, 20000, &counts);
+    groups = base_world_groups(&w);
     assert_true(groups >= 8);
     for (int64_t at = 0; at < 19000; at += 3333) {
-        change one = {at, at == 3333, {w.rows[at].key, 2 + at, 100, NULL}};
+        base_change one = {at, at == 3333, {w.rows[at].key, 2 + at, 100, NULL}};
 
-        step(&w, instant(&w), &one, 1, NULL, 0, &counts);
+        base_world_step(&w, base_world_instant(&w), &one, 1, NULL, 0, &counts);
         assert_int_equal(counts.groups, groups);
         assert_true(counts.groups_carried >= groups - 2);
         assert_true(counts.bytes_carried > 0);
-        groups = group_count(&w);
+        groups = base_world_groups(&w);
     }
     free(rows);
-    world_close(&w);
+    base_world_close(&w);
 }
 
 /* Many small writes: row groups stay about as large as they should be. */
 static void test_base_file__does_not_crumble(void **state)
 {
-    base_row *rows = make_rows(0, 2000, 1);
+    base_row *rows = base_make_rows(0, 2000, 1);
     tn_base_counts counts;
     uint64_t least;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
+    base_world_open(&w);
     w.job.group_bytes = 32 << 10;
     w.job.codec = TN_CODEC_NONE;
-    step(&w, T1, NULL, 0, rows, 2000, &counts);
+    base_world_step(&w, BASE_T1, NULL, 0, rows, 2000, &counts);
     for (int64_t i = 0; i < 100; i++) {
-        base_row *more = make_rows(2000 + i * 10, 10, 1);
-        change changes[3];
+        base_row *more = base_make_rows(2000 + i * 10, 10, 1);
+        base_change changes[3];
 
         for (int64_t k = 0; k < 3; k++)
-            changes[k] = (change){(i * 131 + k * 500) % 2000, k == 1, {0, i + 2, 100, NULL}};
+            changes[k] = (base_change){(i * 131 + k * 500) % 2000, k == 1, {0, i + 2, 100, NULL}};
         for (int64_t k = 0; k < 3; k++)
             for (int64_t j = k + 1; j < 3; j++)
                 if (changes[j].position < changes[k].position) {
-                    change swap = changes[j];
+                    base_change swap = changes[j];
 
                     changes[j] = changes[k];
                     changes[k] = swap;
                 }
         for (int64_t k = 0; k < 3; k++)
             changes[k].row.key = w.rows[changes[k].position].key;
-        step(&w, instant(&w), changes, 3, more, 10, &counts);
+        base_world_step(&w, base_world_instant(&w), changes, 3, more, 10, &counts);
         free(more);
     }
     least = w.file.size_bytes / w.job.group_bytes;
-    assert_true(group_count(&w) <= 2 * least + 2);
+    assert_true(base_world_groups(&w) <= 2 * least + 2);
     free(rows);
-    world_close(&w);
+    base_world_close(&w);
 }
 
 /* --- which row wins --- */
@@ -439,36 +142,36 @@ static void test_base_file__event_time(void **state)
                  {5, 6, true, true},    {5, 5, true, true},   {5, 4, true, false},
                  {5, -1, true, true},   {-1, 4, true, true},  {-1, -1, true, true}};
     enum { CASES = sizeof cases / sizeof cases[0] };
-    base_row *rows = make_rows(0, CASES, 1);
-    change changes[CASES], winners[CASES];
+    base_row *rows = base_make_rows(0, CASES, 1);
+    base_change changes[CASES], winners[CASES];
     tn_base_counts counts;
     tn_write_stat stat;
     int64_t won = 0, drops = 0;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
+    base_world_open(&w);
     w.job.merge_mode = TN_MERGE_EVENT_TIME;
     w.job.ordering = w.ordering;
     w.job.ordering_count = 1;
     for (int64_t i = 0; i < CASES; i++) {
         rows[i].ts = cases[i].stored;
-        changes[i] = (change){i, cases[i].drop, {i, 2, cases[i].incoming, NULL}};
+        changes[i] = (base_change){i, cases[i].drop, {i, 2, cases[i].incoming, NULL}};
         if (cases[i].wins)
             winners[won++] = changes[i];
         drops += cases[i].wins && cases[i].drop;
     }
-    step(&w, T1, NULL, 0, rows, CASES, &counts);
-    w.job.instant = TN_STR(T2);
-    assert_ok(w.cx, write_file(&w, changes, CASES, NULL, 0, 5, &stat, &counts));
-    model_write(&w, winners, won, NULL, 0, T2);
-    world_base(&w, &stat);
-    check_file(&w);
+    base_world_step(&w, BASE_T1, NULL, 0, rows, CASES, &counts);
+    w.job.instant = TN_STR(BASE_T2);
+    assert_ok(w.cx, base_world_write(&w, changes, CASES, NULL, 0, 5, &stat, &counts));
+    base_world_model(&w, winners, won, NULL, 0, BASE_T2);
+    base_world_base(&w, &stat);
+    base_world_check(&w);
     assert_int_equal(stat.deletes, drops);
     assert_int_equal(stat.updates, won - drops);
     assert_int_equal(counts.unchanged, CASES - won);
     free(rows);
-    world_close(&w);
+    base_world_close(&w);
 }
 
 /* Several rows for one stored row, however they are batched. */
@@ -486,14 +189,14 @@ static void test_base_file__rows_of_one_position(void **state)
 
     (void)state;
     for (int64_t batch = 1; batch <= 5; batch++) {
-        base_row *rows = make_rows(0, CASES, 1);
-        change changes[3 * CASES], winners[CASES];
+        base_row *rows = base_make_rows(0, CASES, 1);
+        base_change changes[3 * CASES], winners[CASES];
         tn_base_counts counts;
         tn_write_stat stat;
         int64_t won = 0;
-        world w;
+        base_world w;
 
-        world_open(&w);
+        base_world_open(&w);
         w.job.merge_mode = TN_MERGE_EVENT_TIME;
         w.job.ordering = w.ordering;
         w.job.ordering_count = 1;
@@ -501,66 +204,66 @@ static void test_base_file__rows_of_one_position(void **state)
             rows[i].ts = 5;
             for (int64_t k = 0; k < 3; k++)
                 changes[3 * i + k] =
-                    (change){i, cases[i].drops[k], {i, 2 + k, cases[i].ts[k], NULL}};
+                    (base_change){i, cases[i].drops[k], {i, 2 + k, cases[i].ts[k], NULL}};
             if (cases[i].wins >= 0)
                 winners[won++] = changes[3 * i + cases[i].wins];
         }
-        step(&w, T1, NULL, 0, rows, CASES, &counts);
-        w.job.instant = TN_STR(T2);
-        assert_ok(w.cx, write_file(&w, changes, 3 * CASES, NULL, 0, batch, &stat, &counts));
-        model_write(&w, winners, won, NULL, 0, T2);
-        world_base(&w, &stat);
-        check_file(&w);
+        base_world_step(&w, BASE_T1, NULL, 0, rows, CASES, &counts);
+        w.job.instant = TN_STR(BASE_T2);
+        assert_ok(w.cx, base_world_write(&w, changes, 3 * CASES, NULL, 0, batch, &stat, &counts));
+        base_world_model(&w, winners, won, NULL, 0, BASE_T2);
+        base_world_base(&w, &stat);
+        base_world_check(&w);
         free(rows);
-        world_close(&w);
+        base_world_close(&w);
     }
 }
 
 static void test_base_file__refuses_rules_it_does_not_know(void **state)
 {
-    base_row *rows = make_rows(0, 10, 1);
-    change one = {1, false, {1, 2, 3, NULL}};
+    base_row *rows = base_make_rows(0, 10, 1);
+    base_change one = {1, false, {1, 2, 3, NULL}};
     tn_base_counts counts;
     tn_write_stat stat;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
-    step(&w, T1, NULL, 0, rows, 10, &counts);
+    base_world_open(&w);
+    base_world_step(&w, BASE_T1, NULL, 0, rows, 10, &counts);
     w.job.merge_mode = TN_MERGE_CUSTOM;
-    w.job.instant = TN_STR(T2);
+    w.job.instant = TN_STR(BASE_T2);
     assert_fails(w.cx, TARN_E_UNSUPPORTED, "merged by rules",
-                 write_file(&w, &one, 1, NULL, 0, 1, &stat, &counts));
+                 base_world_write(&w, &one, 1, NULL, 0, 1, &stat, &counts));
     /* New rows beside the stored ones need no rule. */
-    assert_ok(w.cx, write_file(&w, NULL, 0, rows, 1, 1, &stat, &counts));
+    assert_ok(w.cx, base_world_write(&w, NULL, 0, rows, 1, 1, &stat, &counts));
     free(rows);
-    world_close(&w);
+    base_world_close(&w);
 }
 
 static void test_base_file__refuses_rows_that_are_not_there(void **state)
 {
-    base_row *rows = make_rows(0, 10, 1);
-    change past = {10, false, {1, 2, 3, NULL}};
-    change back[] = {{4, false, {4, 2, 3, NULL}}, {3, false, {4, 3, 3, NULL}}};
+    base_row *rows = base_make_rows(0, 10, 1);
+    base_change past = {10, false, {1, 2, 3, NULL}};
+    base_change back[] = {{4, false, {4, 2, 3, NULL}}, {3, false, {4, 3, 3, NULL}}};
     tn_base_counts counts;
     tn_write_stat stat;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
-    step(&w, T1, NULL, 0, rows, 10, &counts);
-    w.job.instant = TN_STR(T2);
+    base_world_open(&w);
+    base_world_step(&w, BASE_T1, NULL, 0, rows, 10, &counts);
+    w.job.instant = TN_STR(BASE_T2);
     assert_fails(w.cx, TARN_E_CORRUPT, "row 10",
-                 write_file(&w, &past, 1, NULL, 0, 1, &stat, &counts));
+                 base_world_write(&w, &past, 1, NULL, 0, 1, &stat, &counts));
     for (int64_t batch = 1; batch <= 2; batch++) {
         assert_fails(w.cx, TARN_E_CORRUPT, "3",
-                     write_file(&w, back, 2, NULL, 0, batch, &stat, &counts));
+                     base_world_write(&w, back, 2, NULL, 0, batch, &stat, &counts));
     }
     w.file.size_bytes++;
     assert_fails(w.cx, TARN_E_CONFLICT, "run it again",
-                 write_file(&w, back, 1, NULL, 0, 1, &stat, &counts));
+                 base_world_write(&w, back, 1, NULL, 0, 1, &stat, &counts));
     free(rows);
-    world_close(&w);
+    base_world_close(&w);
 }
 
 /* --- the footer's keys --- */
@@ -568,20 +271,20 @@ static void test_base_file__refuses_rows_that_are_not_there(void **state)
 /* The filter of a file that had room is kept; one without is made anew from the key column. */
 static void test_base_file__filter_follows_the_keys(void **state)
 {
-    base_row *rows = make_rows(0, 4000, 1);
+    base_row *rows = base_make_rows(0, 4000, 1);
     tn_base_counts counts;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
+    base_world_open(&w);
     w.job.group_bytes = 64 << 10;
-    step(&w, T1, NULL, 0, rows, 1000, &counts);
-    step(&w, T2, NULL, 0, rows + 1000, 1, &counts);
-    step(&w, T3, NULL, 0, rows + 1001, 2999, &counts);
+    base_world_step(&w, BASE_T1, NULL, 0, rows, 1000, &counts);
+    base_world_step(&w, BASE_T2, NULL, 0, rows + 1000, 1, &counts);
+    base_world_step(&w, BASE_T3, NULL, 0, rows + 1001, 2999, &counts);
     w.job.filter_keys = 100; /* as many as are said, however many there are */
-    step(&w, instant(&w), NULL, 0, rows, 1, &counts);
+    base_world_step(&w, base_world_instant(&w), NULL, 0, rows, 1, &counts);
     free(rows);
-    world_close(&w);
+    base_world_close(&w);
 }
 
 static void test_base_file__range_follows_javas_order(void **state)
@@ -666,28 +369,28 @@ static void test_base_file__filter_is_sized_when_the_keys_are_known(void **state
 /* A table without meta columns: they are there, and null. */
 static void test_base_file__without_meta_fields(void **state)
 {
-    base_row *rows = make_rows(0, 3000, 1);
+    base_row *rows = base_make_rows(0, 3000, 1);
     tn_parquet_scan_options options = {.column_count = 5, .columns = (uint32_t[]){0, 1, 2, 3, 4}};
-    change one = {1500, false, {1500, 2, 3, NULL}};
+    base_change one = {1500, false, {1500, 2, 3, NULL}};
     tn_parquet_scan *scan;
     struct ArrowArray batch;
     tn_base_counts counts;
     tn_write_stat stat;
     tn_parquet file;
     int64_t first;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
+    base_world_open(&w);
     w.job.group_bytes = 32 << 10;
     w.job.meta_fields = false;
-    assert_ok(w.cx, write_file(&w, NULL, 0, rows, 3000, 500, &stat, &counts));
-    world_base(&w, &stat);
-    w.job.instant = TN_STR(T2);
-    assert_ok(w.cx, write_file(&w, &one, 1, rows, 10, 500, &stat, &counts));
+    assert_ok(w.cx, base_world_write(&w, NULL, 0, rows, 3000, 500, &stat, &counts));
+    base_world_base(&w, &stat);
+    w.job.instant = TN_STR(BASE_T2);
+    assert_ok(w.cx, base_world_write(&w, &one, 1, rows, 10, 500, &stat, &counts));
     assert_true(counts.groups_carried > 0);
-    world_base(&w, &stat);
-    file = open_file(&w);
+    base_world_base(&w, &stat);
+    file = base_world_file(&w);
     assert_int_equal(file.footer.rows, 3010);
     assert_null(tn_parquet_key_value(&file, "org.apache.hudi.bloomfilter").ptr);
     assert_null(tn_parquet_key_value(&file, "hoodie_min_record_key").ptr);
@@ -703,7 +406,7 @@ static void test_base_file__without_meta_fields(void **state)
     tn_parquet_scan_close(scan);
     tn_parquet_close(&file);
     free(rows);
-    world_close(&w);
+    base_world_close(&w);
 }
 
 /* The table has a column more than its file: row groups are carried with nulls there. One is wider
@@ -719,16 +422,16 @@ static void test_base_file__schema_evolves(void **state)
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        base_row *rows = make_rows(0, 3000, 1);
+        base_row *rows = base_make_rows(0, 3000, 1);
         struct ArrowSchema wider = {0};
         tn_base_counts counts;
         tn_write_stat stat;
         tn_parquet file;
-        world w;
+        base_world w;
 
-        world_open(&w);
+        base_world_open(&w);
         w.job.group_bytes = 32 << 10;
-        step(&w, T1, NULL, 0, rows, 3000, &counts);
+        base_world_step(&w, BASE_T1, NULL, 0, rows, 3000, &counts);
         assert_ok(w.cx, tn_field_init(w.cx, &wider, "+s", TN_STR(""), false, BASE_COLUMNS + 1));
         for (int64_t c = 0; c < BASE_COLUMNS; c++)
             if (c == cases[i].column)
@@ -738,16 +441,16 @@ static void test_base_file__schema_evolves(void **state)
         base_field(w.cx, &wider, BASE_COLUMNS, "added", "+l", true, 1);
         base_field(w.cx, wider.children[BASE_COLUMNS], 0, "element", "i", true, 0);
         w.job.schema = &wider;
-        w.job.instant = TN_STR(T2);
+        w.job.instant = TN_STR(BASE_T2);
         if (cases[i].how == REFUSED) {
             assert_fails(w.cx, TARN_E_UNSUPPORTED, "txt",
-                         write_file(&w, NULL, 0, NULL, 0, 1, &stat, &counts));
+                         base_world_write(&w, NULL, 0, NULL, 0, 1, &stat, &counts));
         } else {
-            assert_ok(w.cx, write_file(&w, NULL, 0, NULL, 0, 1, &stat, &counts));
+            assert_ok(w.cx, base_world_write(&w, NULL, 0, NULL, 0, 1, &stat, &counts));
             assert_int_equal(counts.groups_carried, cases[i].how == CARRIED ? counts.groups : 0);
-            world_base(&w, &stat);
-            check_file(&w);
-            file = open_file(&w);
+            base_world_base(&w, &stat);
+            base_world_check(&w);
+            file = base_world_file(&w);
             assert_int_equal(file.schema.leaf_count, 11);
             for (size_t g = 0; g < file.footer.group_count; g++)
                 assert_int_equal(file.footer.groups[g].columns[10].statistics.null_count,
@@ -756,7 +459,7 @@ static void test_base_file__schema_evolves(void **state)
         }
         tn_field_release(&wider);
         free(rows);
-        world_close(&w);
+        base_world_close(&w);
     }
 }
 
@@ -766,14 +469,15 @@ static const int32_t hybrid_days[] = {-171597, -719164, -141427},
                      today_days[] = {-171606, -719162, -141427};
 
 /* Three rows that have days in "id" and the same days as times in "ts". */
-static void calendar_batch(world *w, const int32_t *days, int64_t count, struct ArrowArray *out)
+static void calendar_batch(base_world *w, const int32_t *days, int64_t count,
+                           struct ArrowArray *out)
 {
-    base_row *rows = make_rows(0, count, 1);
+    base_row *rows = base_make_rows(0, count, 1);
     int64_t times[3];
 
     for (int64_t i = 0; i < count; i++)
         times[i] = days[i] * INT64_C(86400000000) + 1;
-    base_batch(w->cx, rows, count, PARTITION, out);
+    base_batch(w->cx, rows, count, BASE_PARTITION, out);
     tn_array_release(out->children[BASE_ID]);
     tn_array_release(out->children[BASE_TS]);
     base_fixed(w->cx, out->children[BASE_ID], days, NULL, 4, count);
@@ -782,7 +486,7 @@ static void calendar_batch(world *w, const int32_t *days, int64_t count, struct 
 }
 
 /* The footer key of the Avro schema becomes that of an old Spark's version. */
-static void make_old_spark(world *w)
+static void make_old_spark(base_world *w)
 {
     static const char was[] = "\x13parquet.avro.schema\x18\x0a{\"type\":1}",
                       now[] = "\x18org.apache.spark.version\x18\x05"
@@ -809,7 +513,8 @@ static void test_base_file__hybrid_calendar(void **state)
 
     (void)state;
     for (int64_t changes = 0; changes < 2; changes++) {
-        tn_base_place place = {.partition = TN_STR(PARTITION), .file_id = TN_STR(FILE_ID)};
+        tn_base_place place = {.partition = TN_STR(BASE_PARTITION),
+                               .file_id = TN_STR(BASE_FILE_ID)};
         tn_base_writer *writer;
         struct ArrowArray batch;
         tn_parquet_scan *scan;
@@ -817,9 +522,9 @@ static void test_base_file__hybrid_calendar(void **state)
         tn_write_stat stat;
         int64_t first, position = 2;
         tn_parquet file;
-        world w;
+        base_world w;
 
-        world_open(&w);
+        base_world_open(&w);
         for (int64_t c = 0; c < 2; c++) {
             tn_field_release(w.schema.children[BASE_ID + c]);
             base_field(w.cx, &w.schema, BASE_ID + c, c == 0 ? "id" : "ts", formats[c], c != 0, 0);
@@ -831,9 +536,9 @@ static void test_base_file__hybrid_calendar(void **state)
         tn_array_release(&batch);
         assert_ok(w.cx, tn_base_writer_finish(w.cx, writer, &w.arena, &stat, &counts));
         tn_base_writer_close(w.cx, writer);
-        world_base(&w, &stat);
+        base_world_base(&w, &stat);
         make_old_spark(&w);
-        w.job.instant = TN_STR(T2);
+        w.job.instant = TN_STR(BASE_T2);
         place.before = &w.file;
         assert_ok(w.cx, tn_base_writer_open(w.cx, &w.job, &place, &writer));
         calendar_batch(&w, &today_days[2], 1, &batch);
@@ -843,8 +548,8 @@ static void test_base_file__hybrid_calendar(void **state)
         assert_ok(w.cx, tn_base_writer_finish(w.cx, writer, &w.arena, &stat, &counts));
         tn_base_writer_close(w.cx, writer);
         assert_int_equal(counts.groups_carried, 0);
-        world_base(&w, &stat);
-        file = open_file(&w);
+        base_world_base(&w, &stat);
+        file = base_world_file(&w);
         assert_null(tn_parquet_key_value(&file, "org.apache.spark.version").ptr);
         assert_ok(w.cx, tn_parquet_scan_open(w.cx, &file, &(tn_parquet_scan_options){0}, &scan));
         assert_ok(w.cx, tn_parquet_scan_next(w.cx, scan, &batch, &first));
@@ -858,22 +563,22 @@ static void test_base_file__hybrid_calendar(void **state)
         tn_array_release(&batch);
         tn_parquet_scan_close(scan);
         tn_parquet_close(&file);
-        world_close(&w);
+        base_world_close(&w);
     }
 }
 
 /* --- what fails --- */
 
 /* One changed row and some new ones, in a world of their own; the store may fail. */
-static int faulty_write(world *w, const base_row *rows, tn_write_stat *stat)
+static int faulty_write(base_world *w, const base_row *rows, tn_write_stat *stat)
 {
-    change one = {700, false, {700, 2, 3, NULL}};
+    base_change one = {700, false, {700, 2, 3, NULL}};
     tn_base_counts counts;
 
-    return write_file(w, &one, 1, rows, 20, 100, stat, &counts);
+    return base_world_write(w, &one, 1, rows, 20, 100, stat, &counts);
 }
 
-static void remove_made(world *w, const tn_write_stat *stat)
+static void remove_made(base_world *w, const tn_write_stat *stat)
 {
     char path[512];
 
@@ -881,30 +586,30 @@ static void remove_made(world *w, const tn_write_stat *stat)
     assert_ok(w->cx, tn_store_remove(w->cx, w->memory, tn_str_of(path)));
 }
 
-static void check_nothing_left(world *w)
+static void check_nothing_left(base_world *w)
 {
     tn_entry *entries;
     size_t count;
 
-    assert_ok(w->cx, tn_store_list(w->cx, w->memory, TN_STR("/t/" PARTITION), &w->arena, &entries,
-                                   &count));
+    assert_ok(w->cx, tn_store_list(w->cx, w->memory, TN_STR("/t/" BASE_PARTITION), &w->arena,
+                                   &entries, &count));
     assert_int_equal(count, 1);
 }
 
 static void test_base_file__store_fails(void **state)
 {
-    base_row *rows = make_rows(0, 2000, 1);
+    base_row *rows = base_make_rows(0, 2000, 1);
     tn_base_counts counts;
     tn_write_stat stat;
     uint64_t calls = 0;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
+    base_world_open(&w);
     w.job.group_bytes = 32 << 10;
-    assert_ok(w.cx, write_file(&w, NULL, 0, rows, 2000, 500, &stat, &counts));
-    world_base(&w, &stat);
-    w.job.instant = TN_STR(T2);
+    assert_ok(w.cx, base_world_write(&w, NULL, 0, rows, 2000, 500, &stat, &counts));
+    base_world_base(&w, &stat);
+    w.job.instant = TN_STR(BASE_T2);
     for (uint64_t at = 1; at == 1 || at <= calls; at++) {
         tn_fault_plan plan = {.fail_at = at};
         tn_store *store;
@@ -924,29 +629,29 @@ static void test_base_file__store_fails(void **state)
         check_nothing_left(&w);
     }
     free(rows);
-    world_close(&w);
+    base_world_close(&w);
 }
 
 static void test_base_file__memory_fails(void **state)
 {
-    base_row *rows = make_rows(0, 2000, 1);
-    change one = {700, false, {700, 2, 3, NULL}};
-    tn_base_place place = {.partition = TN_STR(PARTITION), .file_id = TN_STR(FILE_ID)};
+    base_row *rows = base_make_rows(0, 2000, 1);
+    base_change one = {700, false, {700, 2, 3, NULL}};
+    tn_base_place place = {.partition = TN_STR(BASE_PARTITION), .file_id = TN_STR(BASE_FILE_ID)};
     struct ArrowArray changed = {0}, added = {0};
     tn_base_counts counts;
     tn_write_stat stat;
     size_t total = 1;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
+    base_world_open(&w);
     w.job.group_bytes = 64 << 10;
-    assert_ok(w.cx, write_file(&w, NULL, 0, rows, 2000, 500, &stat, &counts));
-    world_base(&w, &stat);
+    assert_ok(w.cx, base_world_write(&w, NULL, 0, rows, 2000, 500, &stat, &counts));
+    base_world_base(&w, &stat);
     place.before = &w.file;
-    base_batch(w.cx, &one.row, 1, PARTITION, &changed);
-    base_batch(w.cx, rows, 20, PARTITION, &added);
-    w.job.instant = TN_STR(T2);
+    base_batch(w.cx, &one.row, 1, BASE_PARTITION, &changed);
+    base_batch(w.cx, rows, 20, BASE_PARTITION, &added);
+    w.job.instant = TN_STR(BASE_T2);
     for (size_t at = 0; at <= total; at += at < 400 ? 1 : 7) {
         tn_base_writer *writer = NULL;
         tarn_cx *cx = w.cx;
@@ -971,30 +676,30 @@ static void test_base_file__memory_fails(void **state)
     tn_array_release(&changed);
     tn_array_release(&added);
     free(rows);
-    world_close(&w);
+    base_world_close(&w);
 }
 
 /* Bytes of the old file flipped or cut: a status, or a file; never a crash. */
 static void test_base_file__old_file_is_damaged(void **state)
 {
-    base_row *rows = make_rows(0, 400, 1);
+    base_row *rows = base_make_rows(0, 400, 1);
     tn_base_counts counts;
     tn_write_stat stat;
     tn_buf whole = {0};
     uint64_t seed = 1;
-    world w;
+    base_world w;
 
     (void)state;
-    world_open(&w);
+    base_world_open(&w);
     w.job.group_bytes = 8 << 10;
-    assert_ok(w.cx, write_file(&w, NULL, 0, rows, 400, 100, &stat, &counts));
-    world_base(&w, &stat);
+    assert_ok(w.cx, base_world_write(&w, NULL, 0, rows, 400, 100, &stat, &counts));
+    base_world_base(&w, &stat);
     assert_ok(w.cx, tn_store_get(w.cx, w.memory, w.file.path, 1 << 20, &whole));
     w.file.path = TN_STR("/t/damaged");
     w.file.size_bytes = 0;
-    w.job.instant = TN_STR(T2);
+    w.job.instant = TN_STR(BASE_T2);
     for (int i = 0; i < 300; i++) {
-        change one = {(int64_t)(seed % 400), i % 2 != 0, {0, 2, 3, NULL}};
+        base_change one = {(int64_t)(seed % 400), i % 2 != 0, {0, 2, 3, NULL}};
         tn_str bytes = tn_buf_view(&whole);
         size_t at;
         uint8_t was;
@@ -1009,7 +714,7 @@ static void test_base_file__old_file_is_damaged(void **state)
             bytes.len = at;
         assert_ok(w.cx, tn_store_put(w.cx, w.memory, w.file.path, bytes));
         tn_cx_forget(w.cx);
-        if (write_file(&w, &one, 1, rows, 3, 10, &stat, &counts) == TARN_OK) {
+        if (base_world_write(&w, &one, 1, rows, 3, 10, &stat, &counts) == TARN_OK) {
             remove_made(&w, &stat);
         } else {
             assert_true(test_text_has(tarn_cx_error(w.cx), NULL));
@@ -1018,5 +723,5 @@ static void test_base_file__old_file_is_damaged(void **state)
     }
     tn_buf_clear(&whole);
     free(rows);
-    world_close(&w);
+    base_world_close(&w);
 }

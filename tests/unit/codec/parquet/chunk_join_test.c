@@ -1,249 +1,15 @@
 /* Chunks joined: which way each goes, that the values are those of the inputs whatever these are
  * made of, that statistics and indexes are true, and that damaged inputs end in a status. */
-#include "unit/codec/parquet/joins.h"
+#include "unit/codec/parquet/joins_check.h"
 
 #include "base/budget.h"
-#include "codec/parquet/order.h"
-
-static uint64_t below(uint64_t *seed, uint64_t n)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (*seed >> 33) % n;
-}
-
-/* ---- values ---- */
-
-enum taste { FEW, MANY, RISING };
-
-static void add_random(joins_column *c, const tn_leaf *leaf, enum taste taste, uint64_t *seed)
-{
-    uint64_t v = taste == FEW      ? below(seed, 5) * 11
-                 : taste == RISING ? (uint64_t)c->values * 3 + 1000
-                                   : below(seed, 1u << 30) << 20;
-    uint8_t bytes[40] = {0};
-    double real = v % 7 == 0 ? (double)NAN : v % 5 == 0 ? -0.0 : (double)v / 8;
-    float half = (float)real;
-    size_t len = tn_leaf_width(leaf);
-
-    if (leaf->physical == TN_BYTE_ARRAY)
-        len = (size_t)snprintf((char *)bytes, sizeof bytes, v % 13 == 0 ? "" : "value %llu",
-                               (unsigned long long)v);
-    else if (leaf->physical == TN_BOOLEAN)
-        bytes[0] = v & 1;
-    else if (leaf->physical == TN_DOUBLE)
-        memcpy(bytes, &real, 8);
-    else if (leaf->physical == TN_FLOAT)
-        memcpy(bytes, &half, 4);
-    else
-        memcpy(bytes, &v, len < 8 ? len : 8);
-    joins_value(c, bytes, (uint32_t)len);
-}
-
-/* Rows of any shape: an entry is a value, or ends at a lower level. */
-static void add_rows(joins_column *c, const tn_leaf *leaf, int64_t rows, enum taste taste,
-                     unsigned nulls_of_8, uint64_t *seed)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        uint16_t rep = 0;
-
-        do {
-            uint16_t def = leaf->max_def;
-
-            if (leaf->max_def > 0 && below(seed, 8) < nulls_of_8)
-                def = (uint16_t)below(seed, leaf->max_def);
-            /* What goes on with the list at level r is present down to it. */
-            if (rep > 0 && def < rep * 2u)
-                def = leaf->max_def;
-            joins_level(c, rep, def);
-            if (def == leaf->max_def)
-                add_random(c, leaf, taste, seed);
-            if (leaf->max_rep == 0 || def < leaf->max_rep * 2u)
-                break;
-            rep = (uint16_t)(1 + below(seed, leaf->max_rep));
-        } while (below(seed, 3) != 0);
-    }
-}
-
-static void append(joins_column *to, const joins_column *from)
-{
-    tn_buf_str(&to->rep, tn_buf_view(&from->rep));
-    tn_buf_str(&to->def, tn_buf_view(&from->def));
-    tn_buf_str(&to->lengths, tn_buf_view(&from->lengths));
-    tn_buf_str(&to->bytes, tn_buf_view(&from->bytes));
-    to->rows += from->rows;
-    to->entries += from->entries;
-    to->values += from->values;
-}
-
-/* ---- what a reader is told ---- */
-
-static void check_range(const tn_leaf *leaf, const tn_order_range *range, const joins_column *c,
-                        int64_t from, int64_t to)
-{
-    const uint32_t *len = (const uint32_t *)(const void *)c->lengths.data;
-    enum tn_domain domain = tn_order_domain(leaf);
-    size_t at = 0;
-
-    assert_false(range->contradict);
-    for (int64_t i = 0; i < to; at += len[i++]) {
-        tn_str plain = {(const char *)c->bytes.data + at, len[i]};
-        tn_filter_value value;
-
-        if (i < from || !tn_order_decode(leaf, plain, &value))
-            continue;
-        assert_false(range->empty);
-        if (domain == TN_DOMAIN_FLOAT && isnan(value.d)) {
-            assert_false(range->nan_free);
-            continue;
-        }
-        assert_true(!range->has_min || tn_filter_compare(domain, &range->min, &value) <= 0);
-        assert_true(!range->has_max || tn_filter_compare(domain, &value, &range->max) <= 0);
-    }
-}
-
-static void check_sizes(const tn_leaf *leaf, const tn_size_statistics *s, const joins_column *c)
-{
-    int64_t sum = 0;
-
-    if (s->has_unencoded)
-        assert_int_equal(s->unencoded_bytes, c->bytes.len);
-    for (size_t level = 0; level < s->def_count; level++) {
-        int64_t n = 0;
-
-        for (int64_t i = 0; i < c->entries; i++)
-            n += joins_levels(&c->def)[i] == level;
-        assert_int_equal(s->def_histogram[level], n);
-        sum += n;
-    }
-    assert_true(s->def_count == 0 || sum == c->entries);
-    for (size_t level = 0; level < s->rep_count; level++) {
-        int64_t n = 0;
-
-        for (int64_t i = 0; i < c->entries; i++)
-            n += joins_levels(&c->rep)[i] == level;
-        assert_int_equal(s->rep_histogram[level], n);
-    }
-    assert_true(s->def_count == 0 || s->def_count == leaf->max_def + 1u);
-}
-
-/* The rows [from, to) of a column: where their entries and values begin and end. */
-static void find(const tn_leaf *leaf, const joins_column *c, int64_t row, int64_t *entry,
-                 int64_t *value)
-{
-    int64_t rows = 0;
-
-    *value = 0;
-    for (*entry = 0; *entry < c->entries; ++*entry) {
-        if (joins_levels(&c->rep)[*entry] == 0 && rows++ == row)
-            return;
-        *value += joins_levels(&c->def)[*entry] == leaf->max_def;
-    }
-}
-
-static void check_indexes(tarn_cx *cx, const tn_parquet *file, const joins_column *c)
-{
-    const tn_leaf *leaf = &file->schema.leaves[0];
-    tn_arena arena = {0};
-    tn_column_index index;
-    tn_offset_index pages;
-    bool bounds, places;
-
-    assert_ok(cx, tn_parquet_offset_index(cx, file, 0, 0, &arena, &places, &pages));
-    assert_true(places);
-    assert_ok(cx, tn_parquet_column_index(cx, file, 0, 0, &arena, &bounds, &index));
-    for (size_t i = 0; bounds && i < pages.pages; i++) {
-        int64_t end = i + 1 < pages.pages ? pages.locations[i + 1].first_row : c->rows;
-        int64_t entry, value, entry_end, value_end;
-        tn_order_range range;
-
-        find(leaf, c, pages.locations[i].first_row, &entry, &value);
-        find(leaf, c, end, &entry_end, &value_end);
-        assert_int_equal(index.null_pages[i], value == value_end);
-        if (index.null_counts != NULL)
-            assert_int_equal(index.null_counts[i], entry_end - entry - (value_end - value));
-        tn_order_page(file, leaf, &index, i, entry_end - entry, &range);
-        check_range(leaf, &range, c, value, value_end);
-    }
-    tn_arena_clear(&arena);
-}
-
-/* Statistics that say what they are exact about, and encodings. */
-static void check_meta(const tn_parquet *file, const joins_column *c)
-{
-    const tn_chunk_meta *meta = &file->footer.groups[0].columns[0];
-    const tn_leaf *leaf = &file->schema.leaves[0];
-    const tn_statistics *s = &meta->statistics;
-    tn_order_range range;
-
-    assert_int_equal(meta->values, c->entries);
-    tn_order_chunk(file, 0, leaf, &range);
-    check_range(leaf, &range, c, 0, c->values);
-    if (s->has_null_count)
-        assert_int_equal(s->null_count, c->entries - c->values);
-    if (s->has_distinct_count)
-        assert_true(s->distinct_count <= c->values);
-    check_sizes(leaf, &meta->size_statistics, c);
-}
-
-/* No page by dictionary follows one without: Spark's reader errs there. Flat pages of nulls do not
- * count. */
-static void check_order(tarn_cx *cx, const tn_leaf *leaf, const tn_encoded_chunk *chunk)
-{
-    bool plain = false;
-    size_t page = 0;
-
-    for (size_t i = 0; i < chunk->piece_count; i++) {
-        tn_arena arena = {0};
-        tn_page_header header;
-        bool coded, short_input;
-
-        assert_ok(cx, tn_page_header_decode(cx, tn_buf_view(&chunk->pieces[i]), &arena, &header,
-                                            &short_input));
-        coded =
-            header.encoding == TN_ENC_RLE_DICTIONARY || header.encoding == TN_ENC_PLAIN_DICTIONARY;
-        if (header.type != TN_PAGE_DICTIONARY) {
-            bool nulls = leaf->max_rep == 0 && chunk->has_column_index &&
-                         chunk->column_index.null_pages[page];
-
-            assert_false(coded && plain);
-            plain |= !coded && !nulls;
-            page++;
-        }
-        tn_arena_clear(&arena);
-    }
-}
-
-/* The chunk that the join gives holds `want`, and what its file says of it is true. */
-static void check_joined(tarn_cx *cx, const joins_schema *schema, tn_chunk_join *join,
-                         const joins_column *want, tn_join_counts *counts)
-{
-    tn_encoded_chunk chunk = {0};
-    joins_column got = {0};
-    joins_file file;
-
-    memset(counts, 0, sizeof *counts);
-    assert_ok(cx, tn_chunk_join_finish(cx, join, &chunk, counts));
-    tn_chunk_join_close(join);
-    check_order(cx, schema->leaf, &chunk);
-    assert_int_equal(chunk.rows, want->rows);
-    if (want->rows != 0) {
-        joins_file_open(cx, &schema->schema, &chunk, want->rows, &file);
-        assert_ok(cx, joins_read(cx, &file.file, 0, 0, NULL, &got));
-        assert_true(joins_same(&got, want));
-        check_meta(&file.file, want);
-        check_indexes(cx, &file.file, want);
-        joins_file_close(&file);
-    }
-    joins_column_clear(&got);
-    tn_encoded_chunk_clear(&chunk);
-}
 
 /* ---- the ways ---- */
 
 typedef struct way_case {
     const char *name;
     enum tn_physical physical;
-    enum taste taste;
+    enum joins_taste taste;
     int parts;
     int64_t rows;             /* of each part */
     joins_maker maker, other; /* of the first part, and of the others when `mixed` */
@@ -268,14 +34,15 @@ static void run_way(tarn_cx *cx, const way_case *w, enum joins_shape shape)
         joins_file file;
 
         seed = w->same_values ? 7 : seed;
-        add_rows(&rows, schema.leaf, w->rows, w->taste, shape == JOINS_REQUIRED ? 0 : 1, &seed);
+        joins_add_rows(&rows, schema.leaf, w->rows, w->taste, shape == JOINS_REQUIRED ? 0 : 1,
+                       &seed);
         joins_make(cx, &schema, &rows, w->mixed && i > 0 ? &w->other : &w->maker, &file);
-        append(&want, &rows);
+        joins_append(&want, &rows);
         assert_ok(cx, joins_add(cx, join, &file, NULL));
         joins_file_close(&file);
         joins_column_clear(&rows);
     }
-    check_joined(cx, &schema, join, &want, &counts);
+    joins_check_joined(cx, &schema, join, &want, &counts);
     for (int way = 0; way < TN_JOIN_WAYS; way++) {
         if (counts.chunks[way] != w->want[way])
             fail_msg("%s, shape %d: way %d taken %llu times, not %llu (%s)", w->name, (int)shape,
@@ -487,7 +254,7 @@ static const tn_element kinds[] = {
 
 static int32_t random_encoding(enum tn_physical p, uint64_t *seed)
 {
-    uint64_t pick = below(seed, 3);
+    uint64_t pick = joins_below(seed, 3);
 
     if (pick == 0)
         return TN_ENC_PLAIN;
@@ -513,21 +280,21 @@ static int32_t random_codec(uint64_t *seed)
     static const int32_t codecs[] = {TN_CODEC_SNAPPY, TN_CODEC_SNAPPY, TN_CODEC_SNAPPY,
                                      TN_CODEC_ZSTD,   TN_CODEC_NONE,   TN_CODEC_LZ4_RAW};
 
-    return codecs[below(seed, 6)];
+    return codecs[joins_below(seed, 6)];
 }
 
 static joins_maker random_maker(enum tn_physical p, uint64_t *seed)
 {
     static const int64_t pages[] = {0, 0, 0, 0, 70, 1500};
-    joins_maker m = {.dictionary = (enum joins_dictionary)below(seed, 5),
+    joins_maker m = {.dictionary = (enum joins_dictionary)joins_below(seed, 5),
                      .encoding = random_encoding(p, seed),
                      .codec = random_codec(seed),
-                     .page_rows = pages[below(seed, 6)],
-                     .v2 = below(seed, 2),
-                     .crc = below(seed, 2),
-                     .page_bounds = below(seed, 2),
-                     .no_bounds = below(seed, 5) == 0,
-                     .old_name = below(seed, 8) == 0};
+                     .page_rows = pages[joins_below(seed, 6)],
+                     .v2 = joins_below(seed, 2),
+                     .crc = joins_below(seed, 2),
+                     .page_bounds = joins_below(seed, 2),
+                     .no_bounds = joins_below(seed, 5) == 0,
+                     .old_name = joins_below(seed, 8) == 0};
 
     if (p == TN_BOOLEAN)
         m.dictionary = JOINS_PLAIN;
@@ -537,14 +304,14 @@ static joins_maker random_maker(enum tn_physical p, uint64_t *seed)
 static tn_chunk_options random_options(uint64_t *seed)
 {
     return (tn_chunk_options){.codec = TN_CODEC_SNAPPY,
-                              .page_v2 = below(seed, 2),
-                              .crc = below(seed, 2),
-                              .bloom = below(seed, 4) == 0,
-                              .no_dictionary = below(seed, 8) == 0,
-                              .plain_bytes = below(seed, 8) == 0,
-                              .dictionary_bytes_max = below(seed, 3) == 0 ? 400 : 0,
-                              .page_rows = below(seed, 3) == 0 ? 60 : 0,
-                              .bound_bytes_max = below(seed, 3) == 0 ? 3 : 0};
+                              .page_v2 = joins_below(seed, 2),
+                              .crc = joins_below(seed, 2),
+                              .bloom = joins_below(seed, 4) == 0,
+                              .no_dictionary = joins_below(seed, 8) == 0,
+                              .plain_bytes = joins_below(seed, 8) == 0,
+                              .dictionary_bytes_max = joins_below(seed, 3) == 0 ? 400 : 0,
+                              .page_rows = joins_below(seed, 3) == 0 ? 60 : 0,
+                              .bound_bytes_max = joins_below(seed, 3) == 0 ? 3 : 0};
 }
 
 /* A part as a chunk, or as a batch of rows. */
@@ -559,7 +326,7 @@ static void add_part(tarn_cx *cx, tn_chunk_join *join, const joins_schema *from,
                            .def = joins_levels(&rows->def),
                            .rep = from->leaf->max_rep > 0 ? joins_levels(&rows->rep) : NULL};
 
-    if (map == NULL && rows->rows > 0 && below(seed, 6) == 0) {
+    if (map == NULL && rows->rows > 0 && joins_below(seed, 6) == 0) {
         batch.values = joins_values(from->leaf, rows, 0, rows->values, &views);
         batch.all_present = rows->values == rows->entries;
         assert_ok(cx, tn_chunk_join_add_batch(cx, join, &batch, "a test"));
@@ -580,28 +347,30 @@ static void run_random(tarn_cx *cx, const joins_schema *from, const joins_schema
 {
     static const int64_t sizes[] = {0, 5, 300, 1200, 2500, 4500, 4500};
     tn_chunk_options options = random_options(&seed);
-    enum tn_join_way cheapest = below(&seed, 8) == 0 ? (enum tn_join_way)below(&seed, 5) : 0;
+    enum tn_join_way cheapest =
+        joins_below(&seed, 8) == 0 ? (enum tn_join_way)joins_below(&seed, 5) : 0;
     joins_column want = {0};
     tn_chunk_join *join = NULL;
     tn_join_counts counts;
-    int parts = (int)below(&seed, 6);
+    int parts = (int)joins_below(&seed, 6);
 
     assert_ok(cx, tn_chunk_join_open(cx, to->leaf, &options, cheapest, &join));
     for (int i = 0; i < parts; i++) {
         joins_column rows = {0};
 
-        add_rows(&rows, from->leaf, sizes[below(&seed, 7)], (enum taste)below(&seed, 3),
-                 (unsigned)below(&seed, 4) * 3 % 9, &seed);
+        joins_add_rows(&rows, from->leaf, sizes[joins_below(&seed, 7)],
+                       (enum joins_taste)joins_below(&seed, 3), (unsigned)joins_below(&seed, 4) * 3 % 9,
+                       &seed);
         add_part(cx, join, from, &rows, map, &seed);
         for (int64_t k = 0; map != NULL && k < rows.entries; k++) {
             uint16_t *def = (uint16_t *)(void *)rows.def.data + k;
 
             *def = map[*def];
         }
-        append(&want, &rows);
+        joins_append(&want, &rows);
         joins_column_clear(&rows);
     }
-    check_joined(cx, to, join, &want, &counts);
+    joins_check_joined(cx, to, join, &want, &counts);
     for (int way = 0; way < TN_JOIN_WAYS; way++) {
         total->chunks[way] += counts.chunks[way];
         assert_true(way >= (int)cheapest || counts.chunks[way] == 0 || counts.bytes[way] == 0);
@@ -667,7 +436,7 @@ static void make_part(tarn_cx *cx, const joins_schema *schema, int64_t rows,
     joins_column column = {0};
     uint64_t seed = 3;
 
-    add_rows(&column, schema->leaf, rows, MANY, 0, &seed);
+    joins_add_rows(&column, schema->leaf, rows, MANY, 0, &seed);
     joins_make(cx, schema, &column, maker, out);
     joins_column_clear(&column);
 }
