@@ -88,7 +88,8 @@ enum tarn_inspect_kind {
     TARN_INSPECT_AVRO,
     TARN_INSPECT_JSON,
     TARN_INSPECT_PROPERTIES,
-    TARN_INSPECT_EMPTY /* a file of no bytes */
+    TARN_INSPECT_EMPTY, /* a file of no bytes */
+    TARN_INSPECT_LOG    /* a log of a Hudi table: of changes, of change data, or of old instants */
 };
 /* By the first bytes; properties by the name. */
 TARN_API int tarn_inspect_kind_of(tarn_cx *cx, const char *path, enum tarn_inspect_kind *out);
@@ -106,6 +107,32 @@ typedef struct tarn_inspect_text {
 TARN_API int tarn_inspect_text_open(tarn_cx *cx, const char *path, enum tarn_inspect_kind kind,
                                     tarn_inspect_text **out);
 TARN_API void tarn_inspect_text_close(tarn_inspect_text *text);
+
+/* A log file of a Hudi table. */
+typedef struct tarn_inspect_block {
+    const char *kind; /* "avro", "parquet", "hfile", "delete", "command", "cdc", "corrupt" */
+    uint64_t offset, bytes, content_bytes;
+    const char *instant, *target; /* that wrote it; that a rollback takes back; NULL: none */
+    bool rollback, partial;       /* partial: it holds a part of the columns */
+    const char *compacted;        /* instants that it stands for, "a,b,c"; NULL: none */
+    int64_t records;              /* or deletes; -1: unknown */
+    int64_t positions;            /* of rows in the base file of `base_instant`; -1: it has none */
+    const char *base_instant;
+    const char *const *fields; /* of its schema; one pointer for blocks of one schema */
+    size_t field_count;
+    const char *problem; /* why it cannot be read; NULL: it can */
+} tarn_inspect_block;
+
+typedef struct tarn_inspect_log {
+    const char *path;
+    uint64_t file_bytes;
+    const tarn_inspect_block *blocks;
+    size_t block_count;
+} tarn_inspect_log;
+/* CORRUPT or UNSUPPORTED naming the byte where the blocks themselves cannot be told apart; what is
+ * wrong within one is its `problem`. */
+TARN_API int tarn_inspect_log_open(tarn_cx *cx, const char *path, tarn_inspect_log **out);
+TARN_API void tarn_inspect_log_close(tarn_inspect_log *log);
 
 /* A directory. */
 typedef struct tarn_inspect_partition {

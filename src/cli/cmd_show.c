@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "show_log.h"
 #include "show_print.h"
 #include "tarn/inspect.h"
 
@@ -424,6 +425,20 @@ static int run_text(struct cmd_call *call, enum tarn_inspect_kind kind)
     return rc;
 }
 
+static int run_log(struct cmd_call *call)
+{
+    const struct values *values = call->values;
+    tarn_inspect_log *log = NULL;
+    int rc = tarn_inspect_log_open(call->cx, call->args[0], &log);
+
+    if (rc == TARN_OK && call->common.json)
+        show_log_json(call, log);
+    else if (rc == TARN_OK)
+        show_log_blocks(call, log, values->full);
+    tarn_inspect_log_close(log);
+    return rc;
+}
+
 static int run(struct cmd_call *call)
 {
     enum tarn_inspect_kind kind = TARN_INSPECT_PARQUET;
@@ -435,6 +450,8 @@ static int run(struct cmd_call *call)
         rc = run_table(call);
     else if (rc == TARN_OK && kind == TARN_INSPECT_PARQUET)
         rc = run_file(call);
+    else if (rc == TARN_OK && kind == TARN_INSPECT_LOG)
+        rc = run_log(call);
     else if (rc == TARN_OK)
         rc = run_text(call, kind);
     return cmd_end(call, rc);
@@ -451,7 +468,8 @@ const struct cmd cmd_show = {
         "key filter and the range of keys, too. For a directory: files, bytes, rows, the "
         "common schema, and the first partitions. For a Hudi table: what it is, the last "
         "commits, file groups, rows and small files, and warnings. hoodie.properties, other "
-        "properties, files of a timeline and any Avro file are shown as what they hold.\n\n"
+        "properties, files of a timeline and any Avro file are shown as what they hold. Of a log "
+        "of a Hudi table (.log. files, .cdc, archived commits of version 6) its blocks.\n\n"
         "Long lists are cut; --full shows all, and the schema as a message. --json prints "
         "everything, chunk by chunk.",
     .example = "# what a file holds\n"
@@ -459,6 +477,7 @@ const struct cmd cmd_show = {
                "# a Hudi table, and one file of it\n"
                "tarn show lake/orders\n"
                "tarn show lake/orders/.hoodie/hoodie.properties\n"
+               "tarn show lake/orders/.3e93c8a9-0_20260307162604102.log.1_0-52-126\n"
                "# the encodings of each column, by jq\n"
                "tarn show part-0.parquet --json | jq '.columns[] | [.name, .encodings]'",
     .options = options,

@@ -40,7 +40,7 @@ static int kind_of_file(tarn_cx *cx, tn_store *store, tn_str place, uint64_t siz
 {
     tn_str name = tn_path_name(place);
     tn_file *file = NULL;
-    uint8_t head[4] = {0};
+    uint8_t head[6] = {0};
     int rc = TARN_OK;
 
     *out = TARN_INSPECT_PARQUET;
@@ -58,6 +58,8 @@ static int kind_of_file(tarn_cx *cx, tn_store *store, tn_str place, uint64_t siz
     TN_TRY(tn_store_read(cx, file, 0, head, size < sizeof head ? (size_t)size : sizeof head));
     if (memcmp(head, "Obj\x01", 4) == 0)
         *out = TARN_INSPECT_AVRO;
+    else if (memcmp(head, "#HUDI#", 6) == 0)
+        *out = TARN_INSPECT_LOG;
     else if (head[0] == '{')
         *out = TARN_INSPECT_JSON;
 done:
