@@ -23,6 +23,11 @@ int64_t tn_rows_integer(enum tn_type_kind kind, const struct ArrowArray *array, 
 void tn_rows_list(const tn_type *type, const struct ArrowArray *array, int64_t at, int64_t *first,
                   int64_t *count);
 
+/* Whether value `i` of `a` and value `j` of `b` are the same, bit by bit, nulls too. `type` is that
+ * of `schema`, which both have. */
+bool tn_rows_equal(tarn_cx *cx, const tn_type *type, const struct ArrowSchema *schema,
+                   const struct ArrowArray *a, int64_t i, const struct ArrowArray *b, int64_t j);
+
 /* `rows` nulls of the schema's type. */
 int tn_rows_nulls(tarn_cx *cx, const struct ArrowSchema *schema, int64_t rows,
                   struct ArrowArray *out);

@@ -82,7 +82,32 @@ static tn_str *stat_text(tn_write_stat *stat, tn_str key)
         return &stat->path;
     if (tn_str_is(key, "prevCommit"))
         return &stat->prev_instant;
+    if (tn_str_is(key, "baseFile"))
+        return &stat->base_file;
     return NULL;
+}
+
+/* Texts of a stat while they are collected. */
+typedef struct texts {
+    tn_str *items;
+    size_t count, cap;
+} texts;
+
+static int add_text(tarn_cx *cx, building *b, texts *to, tn_str text)
+{
+    int rc = tn_arena_grow(cx, b->arena, &to->items, to->count, &to->cap, sizeof text);
+
+    if (rc == TARN_OK)
+        to->items[to->count++] = text;
+    return rc;
+}
+
+static void set_texts(tn_write_stat *stat, const texts *logs, const texts *cdc)
+{
+    stat->log_files = logs->items;
+    stat->log_file_count = logs->count;
+    stat->cdc_files = cdc->items;
+    stat->cdc_file_count = cdc->count;
 }
 
 /* ---- JSON ---- */
@@ -97,9 +122,52 @@ static int json_number(tarn_cx *cx, tn_json_reader *r, int64_t *out)
     return tn_json_read_peek(r) == 'n' ? tn_json_read_skip(cx, r) : tn_json_read_i64(cx, r, out);
 }
 
+static int json_texts(tarn_cx *cx, tn_json_reader *r, building *b, texts *out)
+{
+    bool more;
+    tn_str text;
+    int rc = TARN_OK;
+
+    if (tn_json_read_peek(r) == 'n')
+        return tn_json_read_skip(cx, r);
+    TN_TRY(tn_json_read_open(cx, r, '['));
+    for (;;) {
+        TN_TRY(tn_json_read_element(cx, r, &more));
+        if (!more)
+            break;
+        TN_TRY(tn_json_read_text(cx, r, &text));
+        TN_TRY(add_text(cx, b, out, text));
+    }
+done:
+    return rc;
+}
+
+/* The names of an object's members: files of change data, with their sizes. */
+static int json_names(tarn_cx *cx, tn_json_reader *r, building *b, texts *out)
+{
+    bool more;
+    tn_str key;
+    int rc = TARN_OK;
+
+    if (tn_json_read_peek(r) == 'n')
+        return tn_json_read_skip(cx, r);
+    TN_TRY(tn_json_read_open(cx, r, '{'));
+    for (;;) {
+        TN_TRY(tn_json_read_member(cx, r, &key, &more));
+        if (!more)
+            break;
+        TN_TRY(tn_arena_keep(cx, b->arena, &key));
+        TN_TRY(add_text(cx, b, out, key));
+        TN_TRY(tn_json_read_skip(cx, r));
+    }
+done:
+    return rc;
+}
+
 static int json_stat(tarn_cx *cx, tn_json_reader *r, tn_str partition, building *b)
 {
     tn_write_stat stat = {.partition = partition};
+    texts logs = {0}, cdc = {0};
     int64_t bytes = 0;
     bool more;
     tn_str key;
@@ -116,9 +184,14 @@ static int json_stat(tarn_cx *cx, tn_json_reader *r, tn_str partition, building 
             TN_TRY(json_text(cx, r, stat_text(&stat, key)));
         else if (tn_str_is(key, "fileSizeInBytes"))
             TN_TRY(json_number(cx, r, &bytes));
+        else if (tn_str_is(key, "logFiles"))
+            TN_TRY(json_texts(cx, r, b, &logs));
+        else if (tn_str_is(key, "cdcStats"))
+            TN_TRY(json_names(cx, r, b, &cdc));
         else
             TN_TRY(tn_json_read_skip(cx, r));
     }
+    set_texts(&stat, &logs, &cdc);
     stat.bytes = bytes > 0 ? (uint64_t)bytes : 0;
     stat.prev_instant = instant_or_none(stat.prev_instant);
     TN_TRY(add_stat(cx, b, &stat));
@@ -245,9 +318,30 @@ static bool is_many(const tn_avro_value *value, enum tn_avro_kind kind)
     return value != NULL && value->kind == kind;
 }
 
+/* The items of an array of texts; the names of a map's members. */
+static int avro_texts(tarn_cx *cx, const tn_avro_value *many, building *b, texts *out)
+{
+    bool map = is_many(many, TN_AVRO_MAP);
+    tn_str text;
+    int rc = TARN_OK;
+
+    if (!map && !is_many(many, TN_AVRO_ARRAY))
+        return TARN_OK;
+    for (size_t i = 0; i < many->as.many.count; i++) {
+        text = map ? many->as.many.names[i] : tn_avro_text(&many->as.many.items[i]);
+        if (text.ptr == NULL)
+            continue;
+        TN_TRY(tn_arena_keep(cx, b->arena, &text));
+        TN_TRY(add_text(cx, b, out, text));
+    }
+done:
+    return rc;
+}
+
 static int avro_stat(tarn_cx *cx, const tn_avro_value *value, tn_str partition, building *b)
 {
     tn_write_stat stat = {.partition = partition};
+    texts logs = {0}, cdc = {0};
     int64_t bytes = tn_avro_i64(tn_avro_member(value, "fileSizeInBytes"), 0);
     int rc = TARN_OK;
 
@@ -261,6 +355,9 @@ static int avro_stat(tarn_cx *cx, const tn_avro_value *value, tn_str partition, 
         else if (stat_text(&stat, name) != NULL)
             TN_TRY(keep_text(cx, b, &value->as.many.items[i], stat_text(&stat, name)));
     }
+    TN_TRY(avro_texts(cx, tn_avro_member(value, "logFiles"), b, &logs));
+    TN_TRY(avro_texts(cx, tn_avro_member(value, "cdcStats"), b, &cdc));
+    set_texts(&stat, &logs, &cdc);
     stat.bytes = bytes > 0 ? (uint64_t)bytes : 0;
     stat.prev_instant = instant_or_none(stat.prev_instant);
     TN_TRY(add_stat(cx, b, &stat));

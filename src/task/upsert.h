@@ -85,6 +85,12 @@ typedef struct tn_write_stat {
     int64_t writes, inserts, updates, deletes, errors;
     uint64_t bytes;
     /* Of the planned profile alone: counts without a path. */
+
+    /* Read, never written: of a log, the slice that it belongs to (names; the log may be among
+     * them), and the files of change data that came with a file (below the table's base path). */
+    tn_str base_file;
+    const tn_str *log_files, *cdc_files;
+    size_t log_file_count, cdc_file_count;
 } tn_write_stat;
 
 #endif

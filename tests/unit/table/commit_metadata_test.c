@@ -125,6 +125,57 @@ static void test_commit_metadata__what_is_unknown_or_null_is_passed_over(void **
     place_close(&p);
 }
 
+/* What only readers of merge-on-read tables and of change data ask for, in both forms. */
+static void test_commit_metadata__slices_and_change_data(void **state)
+{
+    static const char text[] =
+        "{\"partitionToWriteStats\":{\"p\":[{\"fileId\":\"f-0\",\"baseFile\":\"f-0_1_001.parquet\","
+        "\"logFiles\":[\".f-0_001.log.1\",\".f-0_001.log.2\"],"
+        "\"cdcStats\":{\"p/.f-0_002.log.1.cdc\":120}},"
+        "{\"fileId\":\"g-0\",\"baseFile\":null,\"logFiles\":null,\"cdcStats\":null}]}}";
+    static const char schema_text[] =
+        "{\"type\":\"record\",\"name\":\"HoodieCommitMetadata\",\"fields\":[{\"name\":"
+        "\"partitionToWriteStats\",\"type\":{\"type\":\"map\",\"values\":{\"type\":\"array\","
+        "\"items\":{\"type\":\"record\",\"name\":\"S\",\"fields\":[{\"name\":\"baseFile\",\"type\":"
+        "[\"null\",\"string\"]},{\"name\":\"logFiles\",\"type\":[\"null\",{\"type\":\"array\","
+        "\"items\":\"string\"}]},{\"name\":\"cdcStats\",\"type\":[\"null\",{\"type\":\"map\","
+        "\"values\":\"long\"}]}]}}}}]}";
+    static const char datum[] = "\x02\x02p\x02\x02\x22"
+                                "f-0_1_001.parquet"
+                                "\x02\x04\x1c"
+                                ".f-0_001.log.1\x1c"
+                                ".f-0_001.log.2\0\x02\x02\x28"
+                                "p/.f-0_002.log.1.cdc"
+                                "\xf0\x01\0\0\0";
+    place p = place_open();
+    tn_avro_schema schema = {0};
+    tn_avro_value record;
+    tn_commit_metadata m[2];
+    size_t used;
+
+    (void)state;
+    assert_ok(p.cx, tn_commit_metadata_parse(p.cx, TN_STR(text), TN_STR("f"), &p.arena, &m[0]));
+    assert_int_equal(m[0].stat_count, 2);
+    assert_int_equal(m[0].stats[1].base_file.len, 0);
+    assert_int_equal(m[0].stats[1].log_file_count + m[0].stats[1].cdc_file_count, 0);
+    assert_ok(p.cx, tn_avro_schema_parse(p.cx, TN_STR(schema_text), "s", &schema));
+    assert_ok(p.cx, tn_avro_decode(p.cx, schema.root, TN_STR(datum), &p.arena, &used, &record));
+    assert_ok(p.cx, tn_avro_file_write(p.cx, TN_STR(schema_text), schema.root, &record, &p.bytes));
+    assert_ok(p.cx,
+              tn_commit_metadata_parse(p.cx, tn_buf_view(&p.bytes), TN_STR("f"), &p.arena, &m[1]));
+    for (size_t i = 0; i < 2; i++) {
+        const tn_write_stat *stat = &m[i].stats[0];
+
+        assert_true(tn_str_is(stat->base_file, "f-0_1_001.parquet"));
+        assert_int_equal(stat->log_file_count, 2);
+        assert_true(tn_str_is(stat->log_files[1], ".f-0_001.log.2"));
+        assert_int_equal(stat->cdc_file_count, 1);
+        assert_true(tn_str_is(stat->cdc_files[0], "p/.f-0_002.log.1.cdc"));
+    }
+    tn_avro_schema_clear(&schema);
+    place_close(&p);
+}
+
 static void test_commit_metadata__damage_is_told_with_the_name(void **state)
 {
     static const char *const texts[] = {"",
