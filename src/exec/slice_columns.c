@@ -78,12 +78,13 @@ static int pick_all(tarn_cx *cx, tn_slice_columns *c, picks *p)
     for (int64_t i = 0; i < task->needed->n_children; i++)
         p->fields[p->count++] = task->needed->children[i];
     c->needed_count = (int64_t)p->count;
+    for (size_t i = 0; c->by_order && i < rules->ordering_count; i++)
+        TN_TRY(pick_needed(cx, task, p, rules->ordering[i], "ordering column"));
+    c->placed_count = (int64_t)p->count;
     if (rules->meta_fields)
         TN_TRY(pick_needed(cx, task, p, TN_STR(META_KEY), "meta column"));
     for (size_t i = 0; !rules->meta_fields && i < rules->key_count; i++)
         TN_TRY(pick_needed(cx, task, p, rules->keys[i], "key column"));
-    for (size_t i = 0; c->by_order && i < rules->ordering_count; i++)
-        TN_TRY(pick_needed(cx, task, p, rules->ordering[i], "ordering column"));
     c->base_count = (int64_t)p->count;
     if (rules->delete_field.len != 0)
         TN_TRY(pick_needed(cx, task, p, rules->delete_field, "delete column"));
@@ -338,6 +339,44 @@ done:
     if (rc == TARN_E_INVALID)
         tn_fail_within(cx, rc, "%s", where);
     return rc;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    return tn_str_compare(((const tn_filter_value *)a)->bytes, ((const tn_filter_value *)b)->bytes);
+}
+
+int tn_slice_columns_key_filter(tarn_cx *cx, tn_slice_columns *columns, const tn_str *keys,
+                                size_t count, tn_filter *out)
+{
+    tn_arena *arena = &columns->arena;
+    tn_filter_value *values = tn_arena_array(cx, arena, count + 1, sizeof *values);
+    tn_filter_node *node = tn_arena_take(cx, arena, sizeof *node);
+    tn_filter_column *column = tn_arena_take(cx, arena, sizeof *column);
+    uint32_t *index = tn_arena_take(cx, arena, sizeof *index);
+    tn_str *name = tn_arena_take(cx, arena, sizeof *name);
+    size_t n = 0;
+
+    assert(columns->key >= 0 && count > 0);
+    if (values == NULL || node == NULL || column == NULL || index == NULL || name == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < count; i++)
+        values[i].bytes = keys[i];
+    qsort(values, count, sizeof *values, compare_values);
+    for (size_t i = 0; i < count; i++)
+        if (n == 0 || !tn_str_equal(values[n - 1].bytes, values[i].bytes))
+            values[n++] = values[i];
+    *name = TN_STR(META_KEY);
+    *index = (uint32_t)columns->key;
+    *column = (tn_filter_column){.path = name,
+                                 .path_count = 1,
+                                 .index = index,
+                                 .dotted = *name,
+                                 .type = columns->columns[columns->key].type,
+                                 .domain = TN_DOMAIN_BYTES};
+    *node = (tn_filter_node){.kind = TN_FILTER_IN, .values = values, .value_count = n};
+    *out = (tn_filter){.root = node, .columns = column, .column_count = 1};
+    return TARN_OK;
 }
 
 /* Rows of the column at a path: a field below structs is null where one of them is. */

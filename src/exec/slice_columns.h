@@ -3,6 +3,9 @@
 #ifndef TN_EXEC_SLICE_COLUMNS_H
 #define TN_EXEC_SLICE_COLUMNS_H
 
+#include <xxhash.h>
+
+#include "base/map.h"
 #include "batch/ordering.h"
 #include "batch/record_field.h"
 #include "batch/record_key.h"
@@ -36,7 +39,8 @@ typedef struct tn_slice_columns {
     tn_arena arena;
     struct ArrowSchema work; /* those of task->needed, then what merging needs besides */
     int64_t needed_count;
-    int64_t base_count; /* the first so many are asked of base files */
+    /* The first so many are asked of base files whose rows are met by position, and by key. */
+    int64_t placed_count, base_count;
     tn_slice_column *columns;
     bool by_order; /* ordering values decide */
     /* The ordering columns as a struct of their own, and where each lies in `work`. */
@@ -58,6 +62,28 @@ typedef struct tn_slice_columns {
 int tn_slice_columns_open(tarn_cx *cx, const tn_scan_task *task, tn_slice_columns *out);
 void tn_slice_columns_close(tn_slice_columns *columns);
 
+/* Which record keys are merged. */
+typedef struct tn_slice_pick {
+    uint32_t pass, passes; /* of all keys only this part by hash */
+    const tn_map *keys;    /* only these; NULL: all */
+} tn_slice_pick;
+
+static inline uint32_t tn_slice_hash(tn_str key)
+{
+    return (uint32_t)(XXH3_64bits(key.ptr, key.len) >> 16);
+}
+
+static inline bool tn_slice_is_of_pass(const tn_slice_pick *pick, uint32_t hash)
+{
+    return (uint32_t)((uint64_t)hash * pick->passes >> 32) == pick->pass;
+}
+
+static inline bool tn_slice_picks(const tn_slice_pick *pick, tn_str key, uint32_t hash)
+{
+    return tn_slice_is_of_pass(pick, hash) &&
+           (pick->keys == NULL || tn_map_find(pick->keys, key) != NULL);
+}
+
 /* Record keys of a batch: key i is data[offsets[i] .. offsets[i + 1]). */
 typedef struct tn_slice_keys {
     const char *data;
@@ -67,6 +93,10 @@ typedef struct tn_slice_keys {
 /* CORRUPT naming `where` for a row without one. */
 int tn_slice_columns_keys(tarn_cx *cx, tn_slice_columns *columns, const struct ArrowArray *batch,
                           const char *where, tn_slice_keys *out);
+
+/* The condition that a row's stored key is one of these; in the arena of `columns`. */
+int tn_slice_columns_key_filter(tarn_cx *cx, tn_slice_columns *columns, const tn_str *keys,
+                                size_t count, tn_filter *out);
 
 /* How an ordering value stands to others. */
 enum tn_slice_standing {

@@ -35,6 +35,11 @@ typedef struct loader {
 
 /* ---- into the map */
 
+static const int64_t *places_of(const tn_slice_piece *piece, size_t batch)
+{
+    return (const int64_t *)(const void *)piece->places[batch].data;
+}
+
 static int merge_piece(tarn_cx *cx, loader *l, tn_slice_piece *piece)
 {
     size_t taken = 0; /* batches that the map has */
@@ -44,13 +49,13 @@ static int merge_piece(tarn_cx *cx, loader *l, tn_slice_piece *piece)
         const tn_slice_run *run = &piece->runs[i];
 
         if (run->is_deletes) {
-            TN_TRY(tn_slice_map_deletes(cx, l->map, &run->deletes));
+            TN_TRY(tn_slice_map_deletes(cx, l->map, &run->deletes, run->positions));
             continue;
         }
         if (run->batch == taken) {
             l->out->rows += (uint64_t)piece->batches[taken].length;
             TN_TRY(tn_slice_map_batch(cx, l->map, &piece->batches[taken], piece->has[taken],
-                                      piece->where));
+                                      places_of(piece, taken), piece->where));
             taken++;
         }
         assert(run->batch + 1 == taken);
@@ -66,6 +71,10 @@ static int merge(tarn_cx *cx, loader *l, size_t n)
     size_t first = l->map->batch_count;
     int rc = TARN_OK;
 
+    for (size_t i = 0; i < n; i++)
+        l->out->misplaced = l->out->misplaced || l->pieces[i].misplaced;
+    if (l->out->misplaced)
+        return TARN_OK;
     for (size_t i = 0; i < n; i++) {
         TN_TRY(merge_piece(cx, l, &l->pieces[i]));
         tn_slice_piece_clear(&l->pieces[i]);
@@ -137,6 +146,7 @@ typedef struct window {
     tn_buf bytes;
     tn_str *records; /* that lie in the window */
     size_t count, cap;
+    const int64_t *positions; /* of them; NULL: not asked for */
     size_t pieces;
 } window;
 
@@ -146,7 +156,8 @@ static int decode_records(tarn_cx *cx, size_t i, void *arg)
     size_t first = w->count * i / w->pieces, end = w->count * (i + 1) / w->pieces;
     int rc = TARN_OK;
 
-    TN_TRY(tn_slice_piece_records(cx, &w->l->pieces[i], w->block, w->records + first, end - first));
+    TN_TRY(tn_slice_piece_records(cx, &w->l->pieces[i], w->block, w->records + first,
+                                  w->positions != NULL ? w->positions + first : NULL, end - first));
     TN_TRY(tn_slice_piece_finish(cx, &w->l->pieces[i]));
 done:
     return rc;
@@ -203,7 +214,19 @@ done:
     return rc;
 }
 
-static int load_windows(tarn_cx *cx, loader *l, window *w)
+static int find_positions(tarn_cx *cx, window *w, uint32_t count, tn_arena *arena)
+{
+    int rc = TARN_OK;
+
+    if (!w->l->options->by_position || count == 0)
+        return TARN_OK;
+    TN_TRY(tn_slice_positions(cx, w->block, arena, count, &w->positions));
+    w->l->out->misplaced = w->positions == NULL;
+done:
+    return rc;
+}
+
+static int load_windows(tarn_cx *cx, loader *l, window *w, tn_arena *arena)
 {
     const tn_log_block *block = w->block->block;
     uint64_t at = 8, next = 0;
@@ -216,7 +239,10 @@ static int load_windows(tarn_cx *cx, loader *l, window *w)
     in = tn_cursor_over(&w->bytes);
     (void)tn_cursor_u32be(&in);
     left = tn_cursor_u32be(&in);
-    while (left > 0 && !l->out->full) {
+    if (left > (block->content_bytes - 8) / 4)
+        TN_TRY(fail_block(cx, w->block, "a block with more records than bytes"));
+    TN_TRY(find_positions(cx, w, left, arena));
+    while (left > 0 && !l->out->full && !l->out->misplaced) {
         TN_TRY(fill(cx, w, at, next > 4 ? next : 4));
         TN_TRY(find_records(cx, w, left, &used, &next));
         if (w->count > 0) {
@@ -225,6 +251,8 @@ static int load_windows(tarn_cx *cx, loader *l, window *w)
             TN_TRY(merge(cx, l, w->pieces));
         }
         left -= (uint32_t)w->count;
+        if (w->positions != NULL)
+            w->positions += w->count;
         at += used;
         l->out->done_bytes += used;
     }
@@ -237,11 +265,13 @@ done:
 static int load_large(tarn_cx *cx, loader *l, const tn_slice_block *block)
 {
     window w = {.l = l, .block = block};
+    tn_arena arena = {0};
     int rc = TARN_OK;
 
     TN_TRY(tn_store_open_file(cx, l->options->store, block->log->path, &w.file));
-    TN_TRY(load_windows(cx, l, &w));
+    TN_TRY(load_windows(cx, l, &w, &arena));
 done:
+    tn_arena_clear(&arena);
     tn_store_close_file(w.file);
     tn_buf_clear(&w.bytes);
     free(w.records);
@@ -261,7 +291,7 @@ static int load_all(tarn_cx *cx, loader *l)
     size_t at = 0;
     int rc = TARN_OK;
 
-    while (at < blocks->count && !l->out->full) {
+    while (at < blocks->count && !l->out->full && !l->out->misplaced) {
         uint64_t bytes = 0;
         size_t end = at;
 
@@ -298,7 +328,10 @@ int tn_slice_load(tarn_cx *cx, const tn_slice_load_options *options, tn_slice_ma
     if (l.pieces == NULL)
         return TARN_E_NOMEM;
     for (size_t i = 0; i < l.piece_count; i++)
-        l.pieces[i] = (tn_slice_piece){.columns = map->columns, .store = options->store};
+        l.pieces[i] = (tn_slice_piece){.columns = map->columns,
+                                       .store = options->store,
+                                       .pick = &map->pick,
+                                       .by_position = options->by_position};
     TN_TRY(load_all(cx, &l));
 done:
     for (size_t i = 0; i < l.piece_count; i++)

@@ -38,11 +38,11 @@ void tn_slice_map_clear(tn_slice_map *map)
     free(map->slots);
     free(map->links);
     free(map->deletes);
+    free(map->steps);
     tn_arena_clear(&map->texts);
     tn_slice_orders_clear(&map->orders);
     tn_slice_orders_clear(&map->delete_orders);
-    *map = (tn_slice_map){
-        .columns = map->columns, .fills = map->fills, .pass = map->pass, .passes = map->passes};
+    *map = (tn_slice_map){.columns = map->columns, .fills = map->fills, .pick = map->pick};
 }
 
 uint64_t tn_slice_map_bytes(const tn_slice_map *map)
@@ -53,7 +53,7 @@ uint64_t tn_slice_map_bytes(const tn_slice_map *map)
 
 /* ---- slots */
 
-static size_t probe(const tn_slice_map *map, const char *key, size_t len, uint32_t hash)
+static size_t probe(const tn_slice_map *map, tn_str key, uint32_t hash)
 {
     size_t at = hash & (map->slot_count - 1);
 
@@ -61,7 +61,8 @@ static size_t probe(const tn_slice_map *map, const char *key, size_t len, uint32
         if (map->slots[at].hash == hash) {
             const tn_slice_entry *entry = &map->entries[map->slots[at].entry - 1];
 
-            if (entry->key_len == len && memcmp(entry->key, key, len) == 0)
+            if (entry->key_len == key.len &&
+                (key.len == 0 || memcmp(entry->key, key.ptr, key.len) == 0))
                 break;
         }
         at = (at + 1) & (map->slot_count - 1);
@@ -69,14 +70,13 @@ static size_t probe(const tn_slice_map *map, const char *key, size_t len, uint32
     return at;
 }
 
-tn_slice_entry *tn_slice_map_find(const tn_slice_map *map, const char *key, size_t len,
-                                  uint32_t hash)
+tn_slice_entry *tn_slice_map_find(const tn_slice_map *map, tn_str key, uint32_t hash)
 {
     size_t at;
 
     if (map->count == 0)
         return NULL;
-    at = probe(map, key, len, hash);
+    at = probe(map, key, hash);
     return map->slots[at].entry != 0 ? &map->entries[map->slots[at].entry - 1] : NULL;
 }
 
@@ -112,7 +112,7 @@ static int reserve(tarn_cx *cx, tn_slice_map *map, size_t more)
 static int entry_of(tarn_cx *cx, tn_slice_map *map, tn_str key, uint32_t hash, bool *made,
                     tn_slice_entry **out)
 {
-    size_t at = probe(map, key.ptr, key.len, hash);
+    size_t at = probe(map, key, hash);
     int rc = TARN_OK;
 
     *made = map->slots[at].entry == 0;
@@ -346,8 +346,24 @@ done:
     return rc;
 }
 
+static int keys_of_positions(tarn_cx *cx, tn_slice_map *map, const int64_t *positions, size_t n)
+{
+    if (map->step_count < n + 1) {
+        int32_t *steps = tn_realloc(cx, map->steps, n + 1, sizeof *steps);
+
+        if (steps == NULL)
+            return TARN_E_NOMEM;
+        for (size_t i = 0; i <= n; i++)
+            steps[i] = (int32_t)(i * sizeof *positions);
+        map->steps = steps;
+        map->step_count = n + 1;
+    }
+    map->keys = (tn_slice_keys){(const char *)positions, map->steps, false};
+    return TARN_OK;
+}
+
 int tn_slice_map_batch(tarn_cx *cx, tn_slice_map *map, struct ArrowArray *rows, const uint8_t *has,
-                       const char *where)
+                       const int64_t *positions, const char *where)
 {
     size_t n = (size_t)rows->length;
     tn_slice_batch *batch;
@@ -357,7 +373,10 @@ int tn_slice_map_batch(tarn_cx *cx, tn_slice_map *map, struct ArrowArray *rows, 
     if (map->batch_count == TN_SLICE_NO_BATCH)
         TN_FAIL(TARN_E_LIMIT, "more than 4 billion batches in the logs of a slice");
     TN_TRY(set_of(cx, map, has, &has));
-    TN_TRY(tn_slice_columns_keys(cx, map->columns, rows, where, &map->keys));
+    if (positions != NULL)
+        TN_TRY(keys_of_positions(cx, map, positions, n));
+    else
+        TN_TRY(tn_slice_columns_keys(cx, map->columns, rows, where, &map->keys));
     TN_TRY(tn_grow(cx, &map->batches, map->batch_count, &map->batch_cap, sizeof *map->batches));
     batch = &map->batches[map->batch_count];
     *batch = (tn_slice_batch){.has = has, .keep = tn_calloc(cx, n, 1)};
@@ -474,13 +493,11 @@ int tn_slice_map_rows(tarn_cx *cx, tn_slice_map *map, int64_t first, int64_t cou
         int64_t n = first + count - at < AHEAD ? first + count - at : AHEAD;
 
         for (int64_t i = 0; i < n; i++) {
-            tn_str key = key_at(&map->keys, at + i);
-
-            hashes[i] = tn_slice_map_hash(key.ptr, key.len);
+            hashes[i] = tn_slice_hash(key_at(&map->keys, at + i));
             __builtin_prefetch(&map->slots[hashes[i] & (map->slot_count - 1)]);
         }
         for (int64_t i = 0; i < n; i++)
-            if (tn_slice_map_is_of_pass(map, hashes[i]))
+            if (tn_slice_picks(&map->pick, key_at(&map->keys, at + i), hashes[i]))
                 TN_TRY(add_row(cx, map, batch, (uint32_t)(at + i), key_at(&map->keys, at + i),
                                hashes[i]));
     }
@@ -489,7 +506,8 @@ done:
     return rc;
 }
 
-int tn_slice_map_deletes(tarn_cx *cx, tn_slice_map *map, const tn_log_deletes *deletes)
+int tn_slice_map_deletes(tarn_cx *cx, tn_slice_map *map, const tn_log_deletes *deletes,
+                         const int64_t *positions)
 {
     const tn_slice_orders *orders = &map->delete_orders;
     int rc = TARN_OK;
@@ -498,13 +516,14 @@ int tn_slice_map_deletes(tarn_cx *cx, tn_slice_map *map, const tn_log_deletes *d
     if (map->columns->by_order)
         TN_TRY(tn_slice_columns_delete_orders(cx, map->columns, deletes, &map->delete_orders));
     for (size_t i = 0; i < deletes->count; i++) {
-        tn_str key = deletes->keys[i];
-        uint32_t hash = tn_slice_map_hash(key.ptr, key.len);
+        tn_str key = positions != NULL ? (tn_str){(const char *)&positions[i], sizeof positions[i]}
+                                       : deletes->keys[i];
+        uint32_t hash = tn_slice_hash(key);
         uint8_t standing = map->columns->by_order ? orders->standings[i] : TN_STANDS_ALWAYS;
         tn_slice_entry *entry;
         bool made;
 
-        if (!tn_slice_map_is_of_pass(map, hash))
+        if (!tn_slice_picks(&map->pick, key, hash))
             continue;
         TN_TRY(entry_of(cx, map, key, hash, &made, &entry));
         if (!made && !replaces(map, entry, true, standing, orders, i))

@@ -2,8 +2,6 @@
 #ifndef TN_EXEC_SLICE_MAP_H
 #define TN_EXEC_SLICE_MAP_H
 
-#include <xxhash.h>
-
 #include "exec/slice_columns.h"
 
 #define TN_SLICE_NO_BATCH UINT32_MAX
@@ -48,7 +46,7 @@ typedef struct tn_slice_slot {
 typedef struct tn_slice_map {
     tn_slice_columns *columns; /* borrowed */
     bool fills;                /* versions are joined field by field */
-    uint32_t pass, passes;     /* of all keys only this part by hash */
+    tn_slice_pick pick;
     tn_slice_entry *entries;
     size_t count, cap;
     tn_slice_slot *slots;
@@ -67,39 +65,32 @@ typedef struct tn_slice_map {
     tn_slice_orders orders, delete_orders;
     uint8_t *deletes;
     size_t deletes_cap;
+    int32_t *steps; /* 0, 8, 16: where positions begin that are taken for keys */
+    size_t step_count;
     bool any_deletes, orders_absent;
 } tn_slice_map;
 
-/* Zeroed but for columns, fills, pass and passes is empty and valid. */
+/* Zeroed but for columns, fills and pick is empty and valid. */
 void tn_slice_map_clear(tn_slice_map *map);
 /* Memory that it holds, about. */
 uint64_t tn_slice_map_bytes(const tn_slice_map *map);
 /* Takes a batch over, whose rows are then added run by run. `has` as in tn_slice_batch, copied;
- * `where` for messages. */
+ * `positions` (or NULL), a number per row, are taken for keys, and must stay until all rows are
+ * added; `where` for messages. */
 int tn_slice_map_batch(tarn_cx *cx, tn_slice_map *map, struct ArrowArray *rows, const uint8_t *has,
-                       const char *where);
+                       const int64_t *positions, const char *where);
 /* Rows [first, first + count) of the batch taken over last, in the order of the log. */
 int tn_slice_map_rows(tarn_cx *cx, tn_slice_map *map, int64_t first, int64_t count);
-int tn_slice_map_deletes(tarn_cx *cx, tn_slice_map *map, const tn_log_deletes *deletes);
+int tn_slice_map_deletes(tarn_cx *cx, tn_slice_map *map, const tn_log_deletes *deletes,
+                         const int64_t *positions);
 /* Rows that nobody needs leave the batches from `first` on, where that is worth it. */
 int tn_slice_map_shrink(tarn_cx *cx, tn_slice_map *map, size_t first);
 /* The entry of a key, or NULL. */
-tn_slice_entry *tn_slice_map_find(const tn_slice_map *map, const char *key, size_t len,
-                                  uint32_t hash);
+tn_slice_entry *tn_slice_map_find(const tn_slice_map *map, tn_str key, uint32_t hash);
 /* Whether the entry wins against a row of the base file; `at`: its place in the orders. */
 bool tn_slice_map_beats(const tn_slice_map *map, const tn_slice_entry *entry,
                         const tn_slice_orders *base, size_t at);
 /* Forgets the row and what fills it: nothing of it is given out. */
 void tn_slice_map_drop(tn_slice_map *map, tn_slice_entry *entry);
-
-static inline bool tn_slice_map_is_of_pass(const tn_slice_map *map, uint32_t hash)
-{
-    return (uint32_t)((uint64_t)hash * map->passes >> 32) == map->pass;
-}
-
-static inline uint32_t tn_slice_map_hash(const char *key, size_t len)
-{
-    return (uint32_t)(XXH3_64bits(key, len) >> 16);
-}
 
 #endif

@@ -8,7 +8,8 @@
  *   DELETE   keys and ordering values
  *
  * I1: the runs are in the order of the blocks, and of the records in them.
- * I2: a batch is handed out before it is large: BATCH_ROWS, BATCH_BYTES. */
+ * I2: of records that are not picked no more than the key is decoded where that can be.
+ * I3: a batch is handed out before it is large: BATCH_ROWS, BATCH_BYTES. */
 #include "exec/slice_piece.h"
 
 #include <assert.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "codec/hfile/hfile.h"
 #include "exec/exec_read.h"
 
@@ -42,18 +44,25 @@ static void writer_close(tn_slice_writer *writer)
 
 void tn_slice_piece_clear(tn_slice_piece *piece)
 {
-    for (size_t i = 0; i < piece->batch_count; i++)
+    for (size_t i = 0; i < piece->batch_count; i++) {
         tn_array_release(&piece->batches[i]);
+        tn_buf_clear(&piece->places[i]);
+    }
     for (size_t i = 0; i < piece->writer_count; i++)
         writer_close(piece->writers[i]);
     free(piece->batches);
     free(piece->has);
+    free(piece->places);
+    tn_buf_clear(&piece->open_places);
     free(piece->runs);
     free(piece->writers);
     tn_store_close_file(piece->file);
     tn_buf_clear(&piece->content);
     tn_arena_clear(&piece->arena);
-    *piece = (tn_slice_piece){.columns = piece->columns, .store = piece->store};
+    *piece = (tn_slice_piece){.columns = piece->columns,
+                              .store = piece->store,
+                              .pick = piece->pick,
+                              .by_position = piece->by_position};
 }
 
 /* ---- batches and runs */
@@ -82,6 +91,11 @@ static int add_batch(tarn_cx *cx, tn_slice_piece *piece, struct ArrowArray *rows
     TN_TRY(tn_grow(cx, &piece->batches, piece->batch_count, &piece->batch_cap,
                    sizeof *piece->batches));
     TN_TRY(tn_grow(cx, &piece->has, piece->batch_count, &piece->has_cap, sizeof *piece->has));
+    TN_TRY(
+        tn_grow(cx, &piece->places, piece->batch_count, &piece->place_cap, sizeof *piece->places));
+    TN_TRY(tn_buf_check(cx, &piece->open_places));
+    piece->places[piece->batch_count] = piece->open_places;
+    piece->open_places = (tn_buf){0};
     piece->has[piece->batch_count] = has;
     tn_array_move(rows, &piece->batches[piece->batch_count++]);
 done:
@@ -138,6 +152,29 @@ static int find_has(tarn_cx *cx, const tn_slice_columns *columns, tn_slice_write
     return TARN_OK;
 }
 
+/* I2: whether the key can be found without decoding, and how. */
+static void find_key(const tn_slice_columns *columns, tn_slice_writer *writer)
+{
+    const tn_avro_type *root = writer->schema.root;
+
+    writer->key_field = -1;
+    for (size_t f = 0; columns->key >= 0 && f < root->field_count && f < TN_SLICE_PEEK_MAX; f++) {
+        const tn_avro_type *type = root->fields[f].type;
+        bool nullable;
+
+        if (tn_avro_plain(type, &nullable)->kind != TN_AVRO_STRING)
+            return;
+        if (type->kind == TN_AVRO_UNION && type->branch_count != 2)
+            return;
+        if (type->kind == TN_AVRO_UNION)
+            writer->nullable[f] = type->branches[0]->kind == TN_AVRO_NULL ? 1 : 2;
+        if (tn_str_is(root->fields[f].name, columns->work.children[columns->key]->name)) {
+            writer->key_field = (int)f;
+            return;
+        }
+    }
+}
+
 static int open_writer(tarn_cx *cx, tn_slice_piece *piece, const tn_log_block *block,
                        tn_slice_writer *writer)
 {
@@ -150,6 +187,7 @@ static int open_writer(tarn_cx *cx, tn_slice_piece *piece, const tn_log_block *b
     TN_TRY(tn_avro_schema_parse(cx, block->schema, piece->where, &writer->schema));
     if (writer->schema.root->kind != TN_AVRO_RECORD)
         TN_FAIL(TARN_E_CORRUPT, "%s: the schema of the block is no record", piece->where);
+    find_key(piece->columns, writer);
     if (block->partial)
         TN_TRY(find_has(cx, piece->columns, writer));
     rc = tn_avro_rows_open(cx, writer->schema.root, &piece->columns->work, (tn_str){NULL, 0},
@@ -205,16 +243,53 @@ done:
     return rc;
 }
 
-static int add_record(tarn_cx *cx, tn_slice_piece *piece, tn_str datum)
+/* The key of a record; false where it cannot be told. */
+static bool peek(const tn_slice_writer *writer, tn_str datum, tn_str *key)
+{
+    tn_cursor in = tn_cursor_of(datum.ptr, datum.len);
+
+    if (writer->key_field < 0)
+        return false;
+    for (int f = 0; f <= writer->key_field; f++) {
+        int64_t branch = writer->nullable[f] != 0 ? tn_zigzag(tn_cursor_varint(&in)) : -1, len;
+
+        *key = (tn_str){NULL, 0};
+        if (writer->nullable[f] != 0 && branch == writer->nullable[f] - 1)
+            continue;
+        len = tn_zigzag(tn_cursor_varint(&in));
+        if (len < 0)
+            return false;
+        *key = tn_cursor_take(&in, (size_t)len);
+    }
+    return !in.failed && key->ptr != NULL;
+}
+
+/* I2. */
+static bool is_picked(const tn_slice_piece *piece, tn_str datum, const int64_t *position)
+{
+    tn_str key = {(const char *)position, sizeof *position};
+
+    if (piece->pick->passes == 1 && piece->pick->keys == NULL)
+        return true;
+    if (position == NULL && !peek(piece->open, datum, &key))
+        return true;
+    return tn_slice_picks(piece->pick, key, tn_slice_hash(key));
+}
+
+static int add_record(tarn_cx *cx, tn_slice_piece *piece, tn_str datum, const int64_t *position)
 {
     tn_slice_writer *writer = piece->open;
     int64_t count;
     int rc = TARN_OK;
 
+    if (!is_picked(piece, datum, position))
+        return TARN_OK;
     rc = tn_avro_rows_add(cx, writer->rows, datum);
     if (rc != TARN_OK)
         tn_fail_within(cx, rc, "%s", piece->where);
     TN_TRY(rc);
+    if (position != NULL)
+        tn_buf_add(&piece->open_places, position, sizeof *position);
     count = tn_avro_rows_count(writer->rows);
     TN_TRY(add_run(cx, piece,
                    &(tn_slice_run){.batch = piece->batch_count, .first = count - 1, .rows = 1}));
@@ -227,20 +302,58 @@ done:
     return rc;
 }
 
+int tn_slice_positions(tarn_cx *cx, const tn_slice_block *block, tn_arena *arena, size_t count,
+                       const int64_t **out)
+{
+    char where[256];
+    int64_t *positions = NULL;
+    size_t found = 0;
+    int rc = TARN_OK;
+
+    *out = NULL;
+    tn_slice_where(block, where, sizeof where);
+    rc = tn_log_positions_parse(cx, block->block->positions, tn_str_of(where), count, arena,
+                                &positions, &found);
+    /* Damaged ones, or more than records: keys do as well. */
+    if (rc == TARN_E_CORRUPT || rc == TARN_E_LIMIT) {
+        tn_cx_forget(cx);
+        return TARN_OK;
+    }
+    if (rc == TARN_OK && found == count)
+        *out = positions;
+    return rc;
+}
+
+/* Of a block with so many records, when they are asked for. */
+static int find_positions(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block,
+                          size_t count, const int64_t **out)
+{
+    int rc = TARN_OK;
+
+    *out = NULL;
+    if (!piece->by_position || count == 0)
+        return TARN_OK;
+    TN_TRY(tn_slice_positions(cx, block, &piece->arena, count, out));
+    piece->misplaced = piece->misplaced || *out == NULL;
+done:
+    return rc;
+}
+
 int tn_slice_piece_records(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block,
-                           const tn_str *records, size_t count)
+                           const tn_str *records, const int64_t *positions, size_t count)
 {
     int rc = TARN_OK;
 
     TN_TRY(begin_rows(cx, piece, block));
     for (size_t i = 0; i < count; i++)
-        TN_TRY(add_record(cx, piece, records[i]));
+        TN_TRY(add_record(cx, piece, records[i], positions != NULL ? &positions[i] : NULL));
 done:
     return rc;
 }
 
 static int add_avro(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block)
 {
+    const int64_t *positions = NULL;
     tn_log_records records;
     tn_str datum;
     bool more = true;
@@ -249,11 +362,13 @@ static int add_avro(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *bl
     TN_TRY(begin_rows(cx, piece, block));
     TN_TRY(
         tn_log_records_open(cx, tn_buf_view(&piece->content), tn_str_of(piece->where), &records));
+    TN_TRY(find_positions(cx, piece, block, records.count, &positions));
     for (;;) {
         TN_TRY(tn_log_records_next(cx, &records, &more, &datum));
         if (!more)
             break;
-        TN_TRY(add_record(cx, piece, datum));
+        TN_TRY(
+            add_record(cx, piece, datum, positions != NULL ? &positions[records.done - 1] : NULL));
     }
 done:
     return rc;
@@ -381,14 +496,18 @@ static int open_parquet(tarn_cx *cx, tn_slice_piece *piece, tn_exec_read **out)
 static int add_parquet(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block)
 {
     tn_slice_writer *writer = NULL;
+    const int64_t *positions = NULL;
     struct ArrowArray rows = {0};
     tn_exec_read *reader = NULL;
+    tn_scan_counts counts;
     int rc = TARN_OK;
 
     TN_TRY(flush(cx, piece));
     if (block->block->partial)
         TN_TRY(writer_of(cx, piece, block->block, &writer));
     TN_TRY(open_parquet(cx, piece, &reader));
+    tn_exec_read_counts(reader, &counts);
+    TN_TRY(find_positions(cx, piece, block, (size_t)counts.rows, &positions));
     for (;;) {
         int64_t count;
 
@@ -396,6 +515,10 @@ static int add_parquet(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block 
         count = rows.length;
         if (count == 0)
             break;
+        if (positions != NULL) {
+            tn_buf_add(&piece->open_places, positions, (size_t)count * sizeof *positions);
+            positions += count;
+        }
         TN_TRY(add_run(cx, piece, &(tn_slice_run){.batch = piece->batch_count, .rows = count}));
         TN_TRY(add_batch(cx, piece, &rows, writer != NULL ? writer->has : NULL));
     }
@@ -407,7 +530,7 @@ done:
 
 /* ---- deletes */
 
-static int add_deletes(tarn_cx *cx, tn_slice_piece *piece)
+static int add_deletes(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block)
 {
     tn_slice_run run = {.is_deletes = true};
     tn_str content = tn_buf_view(&piece->content);
@@ -415,6 +538,7 @@ static int add_deletes(tarn_cx *cx, tn_slice_piece *piece)
 
     TN_TRY(tn_arena_keep(cx, &piece->arena, &content));
     TN_TRY(tn_log_deletes_parse(cx, content, tn_str_of(piece->where), &piece->arena, &run.deletes));
+    TN_TRY(find_positions(cx, piece, block, run.deletes.count, &run.positions));
     if (run.deletes.count > 0)
         TN_TRY(add_run(cx, piece, &run));
 done:
@@ -455,7 +579,7 @@ int tn_slice_piece_add(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block 
         TN_TRY(add_parquet(cx, piece, block));
         break;
     case TN_LOG_DELETE:
-        TN_TRY(add_deletes(cx, piece));
+        TN_TRY(add_deletes(cx, piece, block));
         break;
     default:
         assert(block->block->kind == TN_LOG_HFILE);

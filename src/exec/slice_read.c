@@ -14,8 +14,12 @@
  *     that have the same key.
  * I2: a map that grows beyond its share of the memory budget is given up before a row was given
  *     out; more passes are made then, each for a part of the keys by hash. A row of the base file
- * is given out in the pass of its key. I3: conditions are asked of base rows before the merge only
- * where versions of logs win whatever the base row holds. */
+ *     is given out in the pass of its key.
+ * I3: positions of rows, where every block has them for this very base file, stand for keys: then
+ *     keys of the base file are not even decoded. As in Hudi they are believed, but for those
+ *     beyond the file.
+ * I4: conditions are asked of base rows before the merge only where versions of logs win whatever
+ *     the base row holds. */
 #include "exec/slice_read.h"
 
 #include <assert.h>
@@ -52,7 +56,12 @@ struct tn_slice_read {
     tn_exec_read *base;                /* NULL: none, or not opened yet */
     struct ArrowSchema base_schema;    /* a view of columns.work */
     tn_scan_task base_task, kept_task; /* of rows that satisfy the condition already */
+    tn_map keys;                       /* the only ones asked for */
+    tn_filter key_filter;              /* that a base row has one of them */
     bool plain;                        /* no block counts: the base file alone */
+    bool by_position;                  /* I3 */
+    uint8_t *placed;                   /* a bit per row of the base file: the map has it */
+    int64_t base_rows, base_at;        /* rows of the file; those before the next batch */
     size_t batch_at, entry_at;         /* what is given out next */
     struct ArrowArray waiting;         /* rows made of both, given out next */
     uint64_t reserved;                 /* of the budget */
@@ -71,8 +80,10 @@ static int make_base_task(tarn_cx *cx, tn_slice_read *r)
     size_t n = (size_t)r->columns.base_count;
     tn_scan_project *project = tn_arena_array(cx, &r->arena, n + 1, sizeof *project);
     uint32_t *indices = tn_arena_array(cx, &r->arena, n + 1, sizeof *indices);
-    bool early = !r->columns.by_order && !r->map.fills;
+    bool early = !r->columns.by_order && !r->map.fills && !r->by_position;
 
+    if (r->by_position)
+        n = (size_t)r->columns.placed_count;
     if (project == NULL || indices == NULL)
         return TARN_E_NOMEM;
     for (size_t i = 0; i < n; i++) {
@@ -80,7 +91,7 @@ static int make_base_task(tarn_cx *cx, tn_slice_read *r)
         project[i] = (tn_scan_project){&indices[i], 1};
     }
     r->base_schema = r->columns.work;
-    r->base_schema.n_children = r->columns.base_count;
+    r->base_schema.n_children = (int64_t)n;
     r->base_task = *r->task;
     r->base_task.slice = NULL;
     r->base_task.needed = r->base_task.result = &r->base_schema;
@@ -88,10 +99,27 @@ static int make_base_task(tarn_cx *cx, tn_slice_read *r)
     r->base_task.project_count = n;
     r->kept_task = *r->task;
     if (early)
-        r->kept_task.filter = NULL; /* I3 */
+        r->kept_task.filter = NULL; /* I4 */
     else
-        r->base_task.filter = NULL;
+        r->base_task.filter = r->map.pick.keys != NULL ? &r->key_filter : NULL;
     return TARN_OK;
+}
+
+/* Where rows of certain keys are asked for, only these are merged. */
+static int pick_keys(tarn_cx *cx, tn_slice_read *r)
+{
+    size_t n = r->task->record_key_count;
+    int rc = TARN_OK;
+
+    if (n == 0 || r->columns.key < 0)
+        return TARN_OK;
+    for (size_t i = 0; i < n; i++)
+        if (tn_map_add(cx, &r->keys, r->task->record_keys[i], &(bool){false}) == NULL)
+            return TARN_E_NOMEM;
+    TN_TRY(tn_slice_columns_key_filter(cx, &r->columns, r->task->record_keys, n, &r->key_filter));
+    r->map.pick.keys = &r->keys;
+done:
+    return rc;
 }
 
 /* What the map may hold. */
@@ -130,6 +158,7 @@ static int load(tarn_cx *cx, tn_slice_read *r, tn_slice_loaded *loaded)
     int rc = TARN_OK;
 
     options.bytes_max = bytes_max;
+    options.by_position = r->by_position;
     window = window > WINDOW_BYTES_MAX ? WINDOW_BYTES_MAX : window;
     options.window_bytes = window < WINDOW_BYTES_MIN ? WINDOW_BYTES_MIN : window;
     give_back(r);
@@ -142,25 +171,26 @@ done:
 }
 
 /* I2. */
-static int load_first(tarn_cx *cx, tn_slice_read *r)
+static int load_first(tarn_cx *cx, tn_slice_read *r, bool *misplaced)
 {
     tn_slice_loaded loaded;
     int rc = TARN_OK;
 
-    for (r->map.passes = 1;;) {
+    for (r->map.pick.passes = 1;;) {
         uint64_t more = 2;
 
         TN_TRY(load(cx, r, &loaded));
-        if (!loaded.full)
+        *misplaced = loaded.misplaced;
+        if (!loaded.full || loaded.misplaced)
             break;
         if (loaded.done_bytes != 0 && r->blocks.content_bytes / loaded.done_bytes >= more)
             more = r->blocks.content_bytes / loaded.done_bytes + 1;
-        if (r->map.passes * more > PASSES_MAX)
+        if (r->map.pick.passes * more > PASSES_MAX)
             TN_FAIL(TARN_E_LIMIT,
                     "%.*s and %zu more logs do not fit the memory budget, even part by part; give "
                     "more with --memory",
                     TN_STR_ARG(r->task->slice->logs[0].path), r->task->slice->log_count - 1);
-        r->map.passes *= (uint32_t)more;
+        r->map.pick.passes *= (uint32_t)more;
     }
 done:
     return rc;
@@ -169,6 +199,7 @@ done:
 static int open_base(tarn_cx *cx, tn_slice_read *r)
 {
     r->stage = r->task->path.len != 0 ? STAGE_BASE : STAGE_FILLED;
+    r->base_at = 0;
     if (r->stage != STAGE_BASE)
         return TARN_OK;
     tn_exec_read_close(r->base);
@@ -186,8 +217,65 @@ static int open_plain(tarn_cx *cx, tn_slice_read *r)
     return tn_exec_read_open(cx, r->store, &r->base_task, &r->base);
 }
 
+/* Whether all blocks have positions of rows of this base file. A condition that can be asked of
+ * the base file alone is worth more. */
+static bool may_place(const tn_slice_read *r)
+{
+    tn_str base = r->task->slice->base_instant;
+    bool may = r->task->path.len != 0 && base.len != 0 && r->task->record_key_count == 0 &&
+               (r->task->filter == NULL || r->columns.by_order || r->map.fills);
+
+    for (size_t i = 0; i < r->blocks.count && may; i++) {
+        const tn_log_block *block = r->blocks.blocks[i].block;
+
+        may = block->positions.len != 0 && block->kind != TN_LOG_HFILE &&
+              tn_str_equal(block->base_instant, base);
+    }
+    return may;
+}
+
+/* Marks the rows that the map has; *misplaced: one is beyond the file. */
+static int mark_places(tarn_cx *cx, tn_slice_read *r, bool *misplaced)
+{
+    size_t bytes = (size_t)r->base_rows / 8 + 1;
+
+    free(r->placed);
+    r->placed = tn_calloc(cx, bytes, 1);
+    if (r->placed == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < r->map.count && !*misplaced; i++) {
+        int64_t position;
+
+        memcpy(&position, r->map.entries[i].key, sizeof position);
+        *misplaced = position < 0 || position >= r->base_rows;
+        if (!*misplaced)
+            tn_bit_set(r->placed, position);
+    }
+    return TARN_OK;
+}
+
+/* By position, or by key; *misplaced: not by position. */
+static int start_merge(tarn_cx *cx, tn_slice_read *r, bool *misplaced)
+{
+    tn_scan_counts counts;
+    int rc = TARN_OK;
+
+    *misplaced = false;
+    TN_TRY(make_base_task(cx, r));
+    TN_TRY(open_base(cx, r));
+    TN_TRY(load_first(cx, r, misplaced));
+    if (!r->by_position || *misplaced)
+        goto done;
+    tn_exec_read_counts(r->base, &counts);
+    r->base_rows = (int64_t)counts.rows;
+    TN_TRY(mark_places(cx, r, misplaced));
+done:
+    return rc;
+}
+
 static int start(tarn_cx *cx, tn_slice_read *r)
 {
+    bool misplaced;
     int rc = TARN_OK;
 
     TN_TRY(tn_slice_blocks_open(cx, r->store, r->task->slice, &r->blocks));
@@ -198,9 +286,13 @@ static int start(tarn_cx *cx, tn_slice_read *r)
     r->map = (tn_slice_map){.columns = &r->columns,
                             .fills = r->blocks.partial ||
                                      r->task->slice->rules->partial != TN_PARTIAL_NONE};
-    TN_TRY(make_base_task(cx, r));
-    TN_TRY(load_first(cx, r));
-    TN_TRY(open_base(cx, r));
+    TN_TRY(pick_keys(cx, r));
+    r->by_position = may_place(r);
+    TN_TRY(start_merge(cx, r, &misplaced));
+    if (misplaced) {
+        r->by_position = false;
+        TN_TRY(start_merge(cx, r, &misplaced));
+    }
 done:
     return rc;
 }
@@ -233,8 +325,10 @@ void tn_slice_read_close(tn_slice_read *r)
     tn_slice_map_clear(&r->map);
     tn_slice_blocks_close(&r->blocks);
     tn_slice_columns_close(&r->columns);
+    tn_map_clear(&r->keys);
     tn_slice_orders_clear(&r->orders);
     tn_arena_clear(&r->arena);
+    free(r->placed);
     free(r->matches);
     free(r->items);
     free(r);
@@ -302,20 +396,17 @@ static int probe(tarn_cx *cx, tn_slice_read *r, const struct ArrowArray *batch, 
         int64_t n = batch->length - at < AHEAD ? batch->length - at : AHEAD;
 
         for (int64_t i = 0; i < n; i++) {
-            tn_str key = key_at(&keys, at + i);
-
-            hashes[i] = tn_slice_map_hash(key.ptr, key.len);
+            hashes[i] = tn_slice_hash(key_at(&keys, at + i));
             if (r->map.slot_count != 0)
                 __builtin_prefetch(&r->map.slots[hashes[i] & (r->map.slot_count - 1)]);
         }
         for (int64_t i = 0; i < n; i++) {
-            tn_str key = key_at(&keys, at + i);
             tn_slice_entry *entry;
 
-            keep[at + i] = tn_slice_map_is_of_pass(&r->map, hashes[i]);
+            keep[at + i] = tn_slice_is_of_pass(&r->map.pick, hashes[i]);
             if (!keep[at + i])
                 continue;
-            entry = tn_slice_map_find(&r->map, key.ptr, key.len, hashes[i]);
+            entry = tn_slice_map_find(&r->map, key_at(&keys, at + i), hashes[i]);
             if (entry == NULL || (entry->flags & TN_SLICE_MET) != 0)
                 continue;
             entry->flags |= TN_SLICE_MET;
@@ -323,6 +414,38 @@ static int probe(tarn_cx *cx, tn_slice_read *r, const struct ArrowArray *batch, 
             r->matches[(*count)++] = (match){at + i, entry};
         }
     }
+done:
+    return rc;
+}
+
+/* The same by the positions of rows. */
+static int probe_places(tarn_cx *cx, tn_slice_read *r, const struct ArrowArray *batch,
+                        uint8_t *keep, size_t *count)
+{
+    int64_t rows = batch->length;
+    int rc = TARN_OK;
+
+    *count = 0;
+    if (r->base_at + rows > r->base_rows)
+        TN_FAIL(TARN_E_CORRUPT, "%.*s: more rows than its footer says", TN_STR_ARG(r->task->path));
+    memset(keep, 1, (size_t)rows);
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t at = r->base_at + i;
+        tn_str key = {(const char *)&at, sizeof at};
+        tn_slice_entry *entry;
+        uint32_t hash;
+
+        if (r->map.pick.passes == 1 && !tn_bit(r->placed, at))
+            continue;
+        hash = tn_slice_hash(key);
+        keep[i] = tn_slice_is_of_pass(&r->map.pick, hash);
+        entry = tn_slice_map_find(&r->map, key, hash);
+        if (entry == NULL)
+            continue;
+        TN_TRY(tn_grow(cx, &r->matches, *count, &r->match_cap, sizeof *r->matches));
+        r->matches[(*count)++] = (match){i, entry};
+    }
+    r->base_at += rows;
 done:
     return rc;
 }
@@ -393,7 +516,8 @@ static int merge_batch(tarn_cx *cx, tn_slice_read *r, struct ArrowArray *batch,
 
     if (keep == NULL)
         return TARN_E_NOMEM;
-    TN_TRY(probe(cx, r, batch, keep, &matches));
+    TN_TRY(r->by_position ? probe_places(cx, r, batch, keep, &matches)
+                          : probe(cx, r, batch, keep, &matches));
     if (matches > 0 && r->columns.by_order)
         TN_TRY(tn_slice_columns_orders(cx, &r->columns, batch, &r->orders));
     for (size_t i = 0; i < matches; i++)
@@ -401,7 +525,8 @@ static int merge_batch(tarn_cx *cx, tn_slice_read *r, struct ArrowArray *batch,
     TN_TRY(fill(cx, r, batch, items));
     TN_TRY(cut(cx, r, batch, &needed));
     TN_TRY(tn_read_rows_refine_some(cx, &r->kept_task, &needed,
-                                    matches > 0 || r->map.passes > 1 ? keep : NULL, out, NULL));
+                                    matches > 0 || r->map.pick.passes > 1 ? keep : NULL, out,
+                                    NULL));
 done:
     tn_array_release(&needed);
     free(keep);
@@ -469,14 +594,17 @@ done:
 static int next_pass(tarn_cx *cx, tn_slice_read *r, bool *more)
 {
     tn_slice_loaded loaded;
+    bool misplaced = false;
     int rc = TARN_OK;
 
-    *more = r->map.pass + 1 < r->map.passes;
+    *more = r->map.pick.pass + 1 < r->map.pick.passes;
     if (!*more)
         return TARN_OK;
-    r->map.pass++;
+    r->map.pick.pass++;
     r->batch_at = r->entry_at = 0;
     TN_TRY(load(cx, r, &loaded));
+    if (r->by_position)
+        TN_TRY(mark_places(cx, r, &misplaced));
     if (loaded.full)
         TN_FAIL(TARN_E_LIMIT,
                 "%.*s and %zu more logs do not fit the memory budget; give more with --memory",

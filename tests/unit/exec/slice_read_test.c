@@ -411,6 +411,65 @@ static void test_slice_read__filter(void **state)
     }
 }
 
+/* Positions are believed, as Hudi believes them: keys that are wrong show that they were used. */
+static void test_slice_read__positions(void **state)
+{
+    static const slice_case cases[] = {
+        {"of rows", COMMIT, "a/5/x b/5/y c/5/z", "R 001#0,2@000 A/6/p C/6/q",
+         "A/6/p/-@001 C/6/q/-@001 b/5/y/-@000"},
+        {"of a Parquet block", COMMIT, "a/5/x b/5/y c/5/z", "Q 001#0,2@000 A/6/p C/6/q",
+         "A/6/p/-@001 C/6/q/-@001 b/5/y/-@000"},
+        {"of deletes", COMMIT, "a/5/x b/5/y c/5/z", "D 001#1@000 B@i0", "a/5/x/-@000 c/5/z/-@000"},
+        {"in several blocks", EVENT, "a/5/x b/5/y c/5/z",
+         "R 001#0,1@000 A/6/p B/4/q; D 001#2@000 C@l6 | R 002#0@000 A/5/r",
+         "A/6/p/-@001 b/5/y/-@000"},
+        {"of partial updates", COMMIT, "a/5/x/1 b/5/y/2", "U 001#1@000 txt b/-/q",
+         "a/5/x/1@000 b/5/q/2@001"},
+        {"of another base file", COMMIT, "a/5/x b/5/y", "R 001#0@009 b/6/p",
+         "a/5/x/-@000 b/6/p/-@001"},
+        {"beyond the file", COMMIT, "a/5/x b/5/y", "R 001#7@000 b/6/p", "a/5/x/-@000 b/6/p/-@001"},
+        {"more than records", COMMIT, "a/5/x b/5/y", "R 001#0,1@000 b/6/p",
+         "a/5/x/-@000 b/6/p/-@001"},
+        {"fewer than records", COMMIT, "a/5/x b/5/y", "R 001#0@000 a/6/p b/6/q",
+         "a/6/p/-@001 b/6/q/-@001"},
+        {"not in all blocks", COMMIT, "a/5/x b/5/y", "R 001#0@000 b/6/p | R 002 a/7/q",
+         "a/7/q/-@002 b/6/p/-@001"},
+        {"without a base file", COMMIT, NULL, "R 001#0@000 b/6/p", "b/6/p/-@001"},
+    };
+
+    (void)state;
+    run(cases, sizeof cases / sizeof *cases, NULL);
+}
+
+/* Only rows of these keys are asked for; by event time the base file still has its say. */
+static void test_slice_read__record_keys(void **state)
+{
+    static const tn_str keys[] = {{"c", 1}, {"a", 1}, {"a", 1}, {"nowhere", 7}};
+
+    (void)state;
+    for (int event = 0; event < 2; event++) {
+        const tn_predicate *where = NULL;
+        tn_filter filter = {0};
+        tn_arena arena = {0};
+        slice_world w;
+
+        slice_open(&w);
+        w.rules.mode = event ? EVENT : COMMIT;
+        slice_make(&w, "a/5/x b/5/x c/5/x d/5/x",
+                   "R 001 a/4/y b/6/y; D 001 d@i0; Q 002 c/6/z e/6/z");
+        assert_ok(w.cx,
+                  tn_predicate_parse(w.cx, TN_STR("_hoodie_record_key IN ('a', 'c', 'nowhere')"),
+                                     &arena, &where));
+        assert_ok(w.cx, tn_predicate_bind(w.cx, where, &w.all, &arena, &filter));
+        w.task.filter = &filter;
+        w.task.record_keys = keys;
+        w.task.record_key_count = 4;
+        slice_expect(&w, event ? "a/5/x/-@000 c/6/z/-@002" : "a/4/y/-@001 c/6/z/-@002");
+        tn_arena_clear(&arena);
+        slice_close(&w);
+    }
+}
+
 /* Keys are the file's; the values of this one are 17 bytes each. */
 static void test_slice_read__hfile_block(void **state)
 {

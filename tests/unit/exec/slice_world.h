@@ -12,10 +12,13 @@
  *               D INSTANT key@order…     deletes; order: iN int, lN long, sTEXT, dN date, tN
  *                                        timestamp, n null
  *               X INSTANT target         a rollback
- *               !                        damage */
+ *               !                        damage
+ *             INSTANT may be followed by positions of the records and the instant of the base file
+ *             that they speak of: 001#0,3@000 */
 #ifndef TN_TEST_SLICE_WORLD_H
 #define TN_TEST_SLICE_WORLD_H
 
+#include "base/base64.h"
 #include "batch/field.h"
 #include "batch/predicate.h"
 #include "batch/rows.h"
@@ -227,6 +230,43 @@ static inline void slice_parquet(slice_world *w, const slice_row *rows, size_t c
 
 /* ---- blocks */
 
+typedef struct slice_head {
+    tn_str instant;
+    tn_str base; /* ptr NULL: no positions */
+    tn_buf positions;
+} slice_head;
+
+/* Up to 65,536 positions as the header has them. */
+static inline slice_head slice_head_of(tn_str word)
+{
+    slice_head head = {.instant = slice_cut(&word, '#')};
+    tn_str list = slice_cut(&word, '@');
+    tn_buf map = {0}, values = {0};
+
+    if (word.len == 0)
+        return head;
+    while (list.len != 0)
+        tn_buf_u16le(&values, (uint16_t)slice_number(slice_cut(&list, ',')));
+    tn_buf_u64le(&map, 1);
+    tn_buf_u32le(&map, 0);
+    tn_buf_u32le(&map, 0x303a);
+    tn_buf_u32le(&map, 1);
+    tn_buf_u16le(&map, 0);
+    tn_buf_u16le(&map, (uint16_t)(values.len / 2 - 1));
+    tn_buf_u32le(&map, 16);
+    tn_buf_str(&map, tn_buf_view(&values));
+    tn_base64_encode(&head.positions, tn_buf_view(&map));
+    head.base = word;
+    tn_buf_clear(&map);
+    tn_buf_clear(&values);
+    return head;
+}
+
+static inline tn_str slice_positions(const slice_head *head)
+{
+    return head->base.ptr != NULL ? tn_buf_view(&head->positions) : (tn_str){NULL, 0};
+}
+
 static inline slice_row *slice_rows(tn_str text, tn_str instant, size_t *count)
 {
     slice_row *rows = calloc(text.len / 2 + 1, sizeof *rows);
@@ -282,13 +322,13 @@ static inline void slice_datum(tn_buf *out, const slice_row *row, tn_str names)
     }
 }
 
-static inline void slice_avro_block(tn_buf *file, tn_str instant, tn_str names, tn_str compacted,
-                                    tn_str text)
+static inline void slice_avro_block(tn_buf *file, const slice_head *head, tn_str names,
+                                    tn_str compacted, tn_str text)
 {
     log_maker_records records = {0};
     tn_buf schema = {0}, content = {0};
     size_t count;
-    slice_row *rows = slice_rows(text, instant, &count);
+    slice_row *rows = slice_rows(text, head->instant, &count);
 
     slice_schema(names, &schema);
     for (size_t i = 0; i < count; i++) {
@@ -296,33 +336,38 @@ static inline void slice_avro_block(tn_buf *file, tn_str instant, tn_str names, 
         log_record_end(&records);
     }
     log_records_content(&records, &content);
-    log_block(file, TN_LOG_AVRO,
-              (log_maker_header[]){
-                  {LOG_KEY_INSTANT, instant},
-                  {LOG_KEY_SCHEMA, tn_buf_view(&schema)},
-                  {LOG_KEY_COMPACTED, compacted},
-                  {LOG_KEY_PARTIAL, names.len != 0 ? TN_STR("true") : (tn_str){NULL, 0}}},
-              4, tn_buf_view(&content));
+    log_block(
+        file, TN_LOG_AVRO,
+        (log_maker_header[]){{LOG_KEY_INSTANT, head->instant},
+                             {LOG_KEY_SCHEMA, tn_buf_view(&schema)},
+                             {LOG_KEY_COMPACTED, compacted},
+                             {LOG_KEY_PARTIAL, names.len != 0 ? TN_STR("true") : (tn_str){NULL, 0}},
+                             {LOG_KEY_POSITIONS, slice_positions(head)},
+                             {LOG_KEY_BASE_INSTANT, head->base}},
+        6, tn_buf_view(&content));
     free(rows);
     tn_buf_clear(&records.bytes);
     tn_buf_clear(&schema);
     tn_buf_clear(&content);
 }
 
-static inline void slice_parquet_block(slice_world *w, tn_buf *file, tn_str instant, tn_str text)
+static inline void slice_parquet_block(slice_world *w, tn_buf *file, const slice_head *head,
+                                       tn_str text)
 {
     tn_buf schema = {0}, content = {0};
     size_t count;
-    slice_row *rows = slice_rows(text, instant, &count);
+    slice_row *rows = slice_rows(text, head->instant, &count);
 
     slice_schema((tn_str){NULL, 0}, &schema);
     slice_parquet(w, rows, count, TN_STR("/t/block"));
     assert_ok(w->cx, tn_store_get(w->cx, w->memory, TN_STR("/t/block"), 1 << 30, &content));
     assert_ok(w->cx, tn_store_remove(w->cx, w->memory, TN_STR("/t/block")));
-    log_block(
-        file, TN_LOG_PARQUET,
-        (log_maker_header[]){{LOG_KEY_INSTANT, instant}, {LOG_KEY_SCHEMA, tn_buf_view(&schema)}}, 2,
-        tn_buf_view(&content));
+    log_block(file, TN_LOG_PARQUET,
+              (log_maker_header[]){{LOG_KEY_INSTANT, head->instant},
+                                   {LOG_KEY_SCHEMA, tn_buf_view(&schema)},
+                                   {LOG_KEY_POSITIONS, slice_positions(head)},
+                                   {LOG_KEY_BASE_INSTANT, head->base}},
+              4, tn_buf_view(&content));
     free(rows);
     tn_buf_clear(&schema);
     tn_buf_clear(&content);
@@ -357,7 +402,7 @@ static inline void slice_order(tn_buf *out, tn_str order)
     }
 }
 
-static inline void slice_delete_block(tn_buf *file, tn_str instant, tn_str text)
+static inline void slice_delete_block(tn_buf *file, const slice_head *head, tn_str text)
 {
     tn_buf datum = {0}, list = {0}, content = {0};
     int64_t count = 0;
@@ -378,8 +423,11 @@ static inline void slice_delete_block(tn_buf *file, tn_str instant, tn_str text)
     tn_buf_str(&datum, tn_buf_view(&list));
     log_long(&datum, 0);
     log_deletes_content(tn_buf_view(&datum), &content);
-    log_block(file, TN_LOG_DELETE, (log_maker_header[]){{LOG_KEY_INSTANT, instant}}, 1,
-              tn_buf_view(&content));
+    log_block(file, TN_LOG_DELETE,
+              (log_maker_header[]){{LOG_KEY_INSTANT, head->instant},
+                                   {LOG_KEY_POSITIONS, slice_positions(head)},
+                                   {LOG_KEY_BASE_INSTANT, head->base}},
+              3, tn_buf_view(&content));
     tn_buf_clear(&datum);
     tn_buf_clear(&list);
     tn_buf_clear(&content);
@@ -388,33 +436,34 @@ static inline void slice_delete_block(tn_buf *file, tn_str instant, tn_str text)
 static inline void slice_block(slice_world *w, tn_buf *file, tn_str text)
 {
     static const tn_str none = {NULL, 0};
-    tn_str kind = slice_word(&text), instant = slice_word(&text);
+    tn_str kind = slice_word(&text);
+    slice_head head = slice_head_of(slice_word(&text));
 
     switch (kind.len != 0 ? kind.ptr[0] : ' ') {
     case 'R':
-        slice_avro_block(file, instant, none, none, text);
+        slice_avro_block(file, &head, none, none, text);
         break;
     case 'Q':
-        slice_parquet_block(w, file, instant, text);
+        slice_parquet_block(w, file, &head, text);
         break;
     case 'U': {
         tn_str names = slice_word(&text);
 
-        slice_avro_block(file, instant, names, none, text);
+        slice_avro_block(file, &head, names, none, text);
         break;
     }
     case 'C': {
         tn_str compacted = slice_word(&text);
 
-        slice_avro_block(file, instant, none, compacted, text);
+        slice_avro_block(file, &head, none, compacted, text);
         break;
     }
     case 'D':
-        slice_delete_block(file, instant, text);
+        slice_delete_block(file, &head, text);
         break;
     case 'X':
         log_block(file, TN_LOG_COMMAND,
-                  (log_maker_header[]){{LOG_KEY_INSTANT, instant},
+                  (log_maker_header[]){{LOG_KEY_INSTANT, head.instant},
                                        {LOG_KEY_COMMAND, TN_STR("0")},
                                        {LOG_KEY_TARGET, slice_word(&text)}},
                   3, (tn_str){"", 0});
@@ -425,6 +474,7 @@ static inline void slice_block(slice_world *w, tn_buf *file, tn_str text)
     default:
         break;
     }
+    tn_buf_clear(&head.positions);
 }
 
 /* ---- the slice */
