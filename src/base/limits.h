@@ -38,6 +38,10 @@
 
 #define TN_HUDI_INSTANT_BYTES_MAX        (512u << 20) /* of one file of the timeline */
 
+#define TN_ARCHIVE_MANIFEST_BYTES_MAX    (64u << 20)
+#define TN_ARCHIVE_FILES_MAX             1000000  /* of an archived timeline */
+#define TN_ARCHIVE_INSTANTS_MAX          20000000 /* in all of them */
+
 #define TN_ZSTD_WINDOW_LOG_MAX           27 /* of a zstd stream: 128 MiB */
 #define TN_JSON_DEPTH_MAX                64
 

@@ -421,9 +421,24 @@ done:
     return rc;
 }
 
+static int take_avro(tarn_cx *cx, const tn_avro_value *record, building *b)
+{
+    const tn_avro_value *compacted = tn_avro_member(record, "compacted");
+    int rc = TARN_OK;
+
+    b->metadata.compacted =
+        compacted != NULL && compacted->kind == TN_AVRO_BOOLEAN && compacted->as.truth;
+    b->metadata.replace = tn_avro_member(record, "partitionToReplaceFileIds") != NULL;
+    TN_TRY(keep_text(cx, b, tn_avro_member(record, "operationType"), &b->metadata.operation));
+    TN_TRY(avro_members(cx, tn_avro_member(record, "partitionToWriteStats"), b, avro_stats));
+    TN_TRY(avro_members(cx, tn_avro_member(record, "partitionToReplaceFileIds"), b, avro_replaced));
+    TN_TRY(avro_members(cx, tn_avro_member(record, "extraMetadata"), b, avro_extra));
+done:
+    return rc;
+}
+
 static int parse_avro(tarn_cx *cx, tn_str bytes, tn_str path, building *b)
 {
-    const tn_avro_value *record, *compacted;
     tn_avro_file file = {0};
     int rc = TARN_OK;
 
@@ -431,18 +446,23 @@ static int parse_avro(tarn_cx *cx, tn_str bytes, tn_str path, building *b)
     if (file.record_count != 1 || file.records[0].kind != TN_AVRO_RECORD)
         TN_FAIL(TARN_E_CORRUPT, "%.*s: it holds %zu records, not the one of a commit",
                 TN_STR_ARG(path), file.record_count);
-    record = &file.records[0];
-    compacted = tn_avro_member(record, "compacted");
-    b->metadata.compacted =
-        compacted != NULL && compacted->kind == TN_AVRO_BOOLEAN && compacted->as.truth;
-    b->metadata.replace = tn_str_is(file.schema.root->name, "HoodieReplaceCommitMetadata") ||
-                          tn_avro_member(record, "partitionToReplaceFileIds") != NULL;
-    TN_TRY(keep_text(cx, b, tn_avro_member(record, "operationType"), &b->metadata.operation));
-    TN_TRY(avro_members(cx, tn_avro_member(record, "partitionToWriteStats"), b, avro_stats));
-    TN_TRY(avro_members(cx, tn_avro_member(record, "partitionToReplaceFileIds"), b, avro_replaced));
-    TN_TRY(avro_members(cx, tn_avro_member(record, "extraMetadata"), b, avro_extra));
+    TN_TRY(take_avro(cx, &file.records[0], b));
+    b->metadata.replace |= tn_str_is(file.schema.root->name, "HoodieReplaceCommitMetadata");
 done:
     tn_avro_file_clear(&file);
+    return rc;
+}
+
+int tn_commit_metadata_take(tarn_cx *cx, const tn_avro_value *record, tn_arena *arena,
+                            tn_commit_metadata *out)
+{
+    building b = {.arena = arena};
+    int rc = TARN_OK;
+
+    assert(record != NULL && out != NULL);
+    TN_TRY(take_avro(cx, record, &b));
+    *out = b.metadata;
+done:
     return rc;
 }
 

@@ -27,6 +27,9 @@ typedef struct tn_commit_metadata {
 
 int tn_commit_metadata_parse(tarn_cx *cx, tn_str bytes, tn_str path, tn_arena *arena,
                              tn_commit_metadata *out); /* the form is seen by the first bytes */
+/* From the record of a commit among other things: an archived one. Texts are copied. */
+int tn_commit_metadata_take(tarn_cx *cx, const tn_avro_value *record, tn_arena *arena,
+                            tn_commit_metadata *out);
 int tn_commit_metadata_print(tarn_cx *cx, const tn_commit_metadata *metadata, int32_t layout,
                              tn_buf *out);
 tn_str tn_commit_metadata_extra(const tn_commit_metadata *metadata, const char *key);

@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "table/archive.h"
 #include "table/slices_parts.h"
 
 typedef struct load {
@@ -22,6 +23,8 @@ typedef struct load {
     tn_slices_rule rule;
     tn_slices_facts facts;
     tn_slices_tries tries;
+    tn_timeline archive; /* once it was asked for */
+    bool archive_known;
     tn_arena *arena;
     tn_slices slices;
     size_t slice_cap;
@@ -278,16 +281,19 @@ static int check_readable(tarn_cx *cx, const tn_hudi_config *config)
     return TARN_OK;
 }
 
-/* Completion times of archived instants, for slices_group.c. */
+/* Completion times of archived instants, for slices_group.c: the archive is read once, and only
+ * when one is asked for. */
 static int ask_archive(tarn_cx *cx, void *arg, tn_str instant, tn_str *completion)
 {
     load *l = arg;
+    int rc = TARN_OK;
 
-    (void)cx;
-    (void)l;
-    (void)instant;
-    *completion = (tn_str){NULL, 0};
-    return TARN_OK;
+    if (!l->archive_known)
+        TN_TRY(tn_archive_load(cx, l->store, l->root, l->config, l->arena, &l->archive));
+    l->archive_known = true;
+    *completion = tn_timeline_completion(&l->archive, instant);
+done:
+    return rc;
 }
 
 static bool can_do_without(int rc)

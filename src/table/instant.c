@@ -41,6 +41,15 @@ static const struct word *find_word(tn_str text)
     return NULL;
 }
 
+bool tn_instant_action(tn_str word, enum tn_action *out)
+{
+    const struct word *found = find_word(word);
+
+    if (found != NULL)
+        *out = found->action;
+    return found != NULL;
+}
+
 static bool digits_only(tn_str text)
 {
     for (size_t i = 0; i < text.len; i++)

@@ -38,6 +38,8 @@ typedef struct tn_instant {
 
 /* False for what is no instant's file. Parts point into `name`. */
 bool tn_instant_parse(tn_str name, int32_t layout, tn_instant *out);
+/* The action of a word; false where there is none. */
+bool tn_instant_action(tn_str word, enum tn_action *out);
 /* Whether its action brings data files, or takes them away from readers. */
 static inline bool tn_instant_writes_data(const tn_instant *instant)
 {
