@@ -271,7 +271,6 @@ static int splice_rows(tarn_cx *cx, tn_base_writer *w, const outcome *what)
     uint64_t copied;
     int rc = TARN_OK;
 
-    TN_TRY(tn_parquet_sink_flush(cx, w->sink));
     TN_TRY(tn_base_number_rows(cx, w, false));
     TN_TRY(tn_base_mix_runs(cx, w, NULL, &old->few.rows,
                             (const tn_base_run *)(const void *)what->runs.data,
@@ -305,6 +304,33 @@ done:
     return rc;
 }
 
+/* The same; *short_of_memory: nothing of it was done. */
+static int try_group(tarn_cx *cx, tn_base_writer *w, bool *short_of_memory)
+{
+    int64_t updates = w->updates, deletes = w->deletes, next = w->next;
+    uint32_t group = (uint32_t)w->old.group;
+    tn_base_counts counts = w->counts;
+    uint64_t written;
+    int rc = TARN_OK;
+
+    *short_of_memory = false;
+    TN_TRY(tn_parquet_sink_flush(cx, w->sink));
+    written = w->file->written_bytes;
+    rc = splice_group(cx, w);
+    *short_of_memory =
+        rc == TARN_E_LIMIT && w->old.group == group && w->file->written_bytes == written;
+    if (!*short_of_memory)
+        goto done;
+    rc = TARN_OK;
+    tn_cx_forget(cx);
+    w->updates = updates;
+    w->deletes = deletes;
+    w->counts = counts;
+    w->next = next;
+done:
+    return rc;
+}
+
 /* --- changes that wait --- */
 
 static void forget_few(tn_base_few *few)
@@ -332,15 +358,16 @@ done:
 int tn_base_splice_end(tarn_cx *cx, tn_base_writer *w, bool joins)
 {
     tn_base_few *few = &w->old.few;
-    bool may;
+    bool may, short_of_memory = false;
     int rc = TARN_OK;
 
     if (few->rows.release == NULL)
         return TARN_OK;
     TN_TRY(may_splice(cx, w, joins, &may));
-    if (!may)
+    if (may)
+        TN_TRY(try_group(cx, w, &short_of_memory));
+    if (!may || short_of_memory)
         return change_few(cx, w);
-    TN_TRY(splice_group(cx, w));
     forget_few(few);
 done:
     return rc;

@@ -308,8 +308,10 @@ static void open_small(base_world *w, base_change *one)
 static int write_one(base_world *w, const struct ArrowArray *changed, const base_change *one,
                      tn_write_stat *stat, tn_base_counts *counts)
 {
-    tn_base_place place = {
-        .partition = TN_STR(BASE_PARTITION), .file_id = TN_STR(BASE_FILE_ID), .before = &w->file};
+    tn_base_place place = {.partition = TN_STR(BASE_PARTITION),
+                           .file_id = TN_STR(BASE_FILE_ID),
+                           .before = &w->file,
+                           .number = 7};
     tn_base_writer *writer = NULL;
     tarn_cx *cx = w->cx;
     int rc = TARN_OK;
@@ -391,6 +393,49 @@ static void test_base_splice__store_fails(void **state)
             assert_true(test_text_has(tarn_cx_error(w.cx), NULL));
     }
     base_world_check(&w); /* of the file before */
+    tn_array_release(&changed);
+    base_world_close(&w);
+}
+
+/* Memory is short in the middle of it: nothing was written, and the group goes row by row. A store
+ * whose calls end so, one after the other, stands for a budget that others have emptied. */
+static void test_base_splice__memory_is_short(void **state)
+{
+    struct ArrowArray changed = {0};
+    tn_base_counts counts;
+    tn_write_stat stat;
+    base_change one;
+    uint64_t copied;
+    bool decoded = false;
+    base_world w;
+
+    (void)state;
+    open_small(&w, &one);
+    base_batch(w.cx, &one.row, 1, BASE_PARTITION, &changed);
+    assert_ok(w.cx, write_one(&w, &changed, &one, &stat, &counts));
+    copied = counts.bytes_carried;
+    remove_made(&w, &stat);
+    for (uint64_t at = 1; !decoded; at++) {
+        tn_fault_plan plan = {.fail_at = at, .status = TARN_E_LIMIT};
+        tn_store *store;
+        int rc;
+
+        assert_ok(w.cx, tn_store_fault_open(w.cx, w.memory, &plan, &store));
+        w.job.store = store;
+        tn_cx_forget(w.cx);
+        rc = write_one(&w, &changed, &one, &stat, &counts);
+        assert_true(at <= tn_store_fault_calls(store)); /* some call is of the splice */
+        tn_store_close(store);
+        w.job.store = w.memory;
+        assert_true(rc == TARN_OK || rc == TARN_E_LIMIT);
+        decoded = rc == TARN_OK && counts.bytes_carried < copied;
+        if (rc == TARN_OK && !decoded)
+            remove_made(&w, &stat);
+    }
+    assert_int_equal(stat.updates, 1);
+    base_world_model(&w, &one, 1, NULL, 0, BASE_T2);
+    base_world_base(&w, &stat);
+    base_world_check(&w);
     tn_array_release(&changed);
     base_world_close(&w);
 }
