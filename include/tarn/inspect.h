@@ -89,6 +89,7 @@ enum tarn_inspect_kind {
     TARN_INSPECT_JSON,
     TARN_INSPECT_PROPERTIES,
     TARN_INSPECT_EMPTY, /* a file of no bytes */
+    TARN_INSPECT_HFILE, /* a base file of a metadata table */
     TARN_INSPECT_LOG    /* a log of a Hudi table: of changes, of change data, or of old instants */
 };
 /* By the first bytes; properties by the name. */
@@ -133,6 +134,20 @@ typedef struct tarn_inspect_log {
  * wrong within one is its `problem`. */
 TARN_API int tarn_inspect_log_open(tarn_cx *cx, const char *path, tarn_inspect_log **out);
 TARN_API void tarn_inspect_log_close(tarn_inspect_log *log);
+
+/* An HFile: a base file of a metadata table. */
+typedef struct tarn_inspect_hfile {
+    const char *path, *writer, *codec; /* writer: "HBase", "Hudi" */
+    uint64_t file_bytes, entries, blocks, meta_blocks, levels;
+    uint64_t filter_bytes;                /* of the key filter, as text; 0: it has none */
+    const char *record, *schema;          /* full name, and JSON; NULL: none, or no schema */
+    tarn_inspect_key first_key, last_key; /* `value` of value_bytes; NULL: the file is empty */
+    const tarn_inspect_key *keys;         /* the file info, the schema apart */
+    size_t key_count;
+} tarn_inspect_hfile;
+/* CORRUPT naming the byte; UNSUPPORTED for other codecs, versions, and encrypted ones. */
+TARN_API int tarn_inspect_hfile_open(tarn_cx *cx, const char *path, tarn_inspect_hfile **out);
+TARN_API void tarn_inspect_hfile_close(tarn_inspect_hfile *hfile);
 
 /* A directory. */
 typedef struct tarn_inspect_partition {

@@ -3,6 +3,7 @@
 
 #include "cmd.h"
 #include "show_log.h"
+#include "show_hfile.h"
 #include "show_print.h"
 #include "tarn/inspect.h"
 
@@ -439,6 +440,20 @@ static int run_log(struct cmd_call *call)
     return rc;
 }
 
+static int run_hfile(struct cmd_call *call)
+{
+    const struct values *values = call->values;
+    tarn_inspect_hfile *file = NULL;
+    int rc = tarn_inspect_hfile_open(call->cx, call->args[0], &file);
+
+    if (rc == TARN_OK && call->common.json)
+        show_hfile_print_json(call, file);
+    else if (rc == TARN_OK)
+        show_hfile_print(call, file, values->full);
+    tarn_inspect_hfile_close(file);
+    return rc;
+}
+
 static int run(struct cmd_call *call)
 {
     enum tarn_inspect_kind kind = TARN_INSPECT_PARQUET;
@@ -452,6 +467,8 @@ static int run(struct cmd_call *call)
         rc = run_file(call);
     else if (rc == TARN_OK && kind == TARN_INSPECT_LOG)
         rc = run_log(call);
+    else if (rc == TARN_OK && kind == TARN_INSPECT_HFILE)
+        rc = run_hfile(call);
     else if (rc == TARN_OK)
         rc = run_text(call, kind);
     return cmd_end(call, rc);
@@ -469,7 +486,8 @@ const struct cmd cmd_show = {
         "common schema, and the first partitions. For a Hudi table: what it is, the last "
         "commits, file groups, rows and small files, and warnings. hoodie.properties, other "
         "properties, files of a timeline and any Avro file are shown as what they hold. Of a log "
-        "of a Hudi table (.log. files, .cdc, archived commits of version 6) its blocks.\n\n"
+        "of a Hudi table (.log. files, .cdc, archived commits of version 6) its blocks; of an "
+        "HFile of a metadata table the entries, first and last key, and the file info.\n\n"
         "Long lists are cut; --full shows all, and the schema as a message. --json prints "
         "everything, chunk by chunk.",
     .example = "# what a file holds\n"

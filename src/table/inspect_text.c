@@ -40,7 +40,7 @@ static int kind_of_file(tarn_cx *cx, tn_store *store, tn_str place, uint64_t siz
 {
     tn_str name = tn_path_name(place);
     tn_file *file = NULL;
-    uint8_t head[6] = {0};
+    uint8_t head[8] = {0};
     int rc = TARN_OK;
 
     *out = TARN_INSPECT_PARQUET;
@@ -62,6 +62,8 @@ static int kind_of_file(tarn_cx *cx, tn_store *store, tn_str place, uint64_t siz
         *out = TARN_INSPECT_LOG;
     else if (head[0] == '{')
         *out = TARN_INSPECT_JSON;
+    else if (memcmp(head, "DATABLK*", 8) == 0 || memcmp(head, "IDXROOT2", 8) == 0)
+        *out = TARN_INSPECT_HFILE;
 done:
     tn_store_close_file(file);
     return rc;

@@ -128,6 +128,7 @@ static int read_trailer(tarn_cx *cx, tn_hfile *file, tn_str trailer)
     int rc = TARN_OK;
 
     TN_TRY(check_version(cx, file, trailer));
+    file->minor = (uint8_t)trailer.ptr[TRAILER_BYTES - 4];
     message = message_of(&in);
     file->codec = TN_HFILE_NONE;
     file->levels = 1;
@@ -343,6 +344,26 @@ void tn_hfile_close(tn_hfile *file)
 uint64_t tn_hfile_count(const tn_hfile *file)
 {
     return file->entries;
+}
+
+tn_hfile_traits tn_hfile_traits_of(const tn_hfile *file)
+{
+    return (tn_hfile_traits){.codec = file->codec == TN_HFILE_GZIP ? "gzip" : "none",
+                             .blocks = file->place_count,
+                             .meta_blocks = file->meta_places,
+                             .levels = file->levels,
+                             .minor = file->minor};
+}
+
+size_t tn_hfile_info_count(const tn_hfile *file)
+{
+    return file->info_count;
+}
+
+tn_hfile_pair tn_hfile_info_at(const tn_hfile *file, size_t i)
+{
+    assert(i < file->info_count);
+    return file->info[i];
 }
 
 tn_str tn_hfile_info(const tn_hfile *file, const char *key)

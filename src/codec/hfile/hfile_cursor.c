@@ -186,3 +186,10 @@ int tn_hfile_cursor_seek(tarn_cx *cx, tn_hfile_cursor *cursor, tn_str key)
 done:
     return rc;
 }
+
+int tn_hfile_cursor_seek_last(tarn_cx *cx, tn_hfile_cursor *cursor)
+{
+    size_t count = cursor->file->place_count;
+
+    return count != 0 ? load_block(cx, cursor, count - 1) : TARN_OK;
+}

@@ -13,10 +13,6 @@ typedef struct tn_hfile_place {
     tn_str key;      /* of data: the row alone; for index blocks still whole */
 } tn_hfile_place;
 
-typedef struct tn_hfile_pair {
-    tn_str key, value;
-} tn_hfile_pair;
-
 struct tn_hfile {
     tn_str path;
     tn_file *file;       /* NULL: `held` is all of it */
@@ -29,6 +25,7 @@ struct tn_hfile {
     uint64_t info_at, load_at, trailer_at, entries;
     uint64_t index_count, meta_count, levels;
     int64_t codec;
+    unsigned minor;
     bool has_mvcc; /* a number of HBase's transactions follows each value */
     tn_hfile_pair *info;
     size_t info_count;
