@@ -199,8 +199,9 @@ int tn_hudi_files_foresee(tarn_cx *cx, tn_hudi_write *w)
     bool event_time = w->config->merge_mode == TN_MERGE_EVENT_TIME && w->ordering_count != 0;
     int rc = TARN_OK;
 
+    w->foreseen = !wants_tag(w);
     /* Of several rows of one key it depends on all of them. */
-    if (!wants_tag(w) || !wants_dedup(w))
+    if (w->foreseen || !wants_dedup(w))
         return TARN_OK;
     TN_TRY(tn_incoming_foresee(cx, w->in, event_time && !w->all_deletes, &w->arena, &w->outcome,
                                &w->foreseen));
