@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
+
 static void release_built(struct ArrowSchema *schema)
 {
     for (int64_t i = 0; i < schema->n_children; i++) {
@@ -183,4 +185,29 @@ tn_str tn_metadata_get(const char *metadata, const char *key)
         if (tn_str_is(found, key))
             return value;
     return (tn_str){NULL, 0};
+}
+
+#define HINTS_MAX 12
+
+static bool is_meta(const char *name)
+{
+    return strncmp(name, "_hoodie_", 8) == 0;
+}
+
+void tn_field_print_hint(tn_buf *out, const struct ArrowSchema *columns, tn_str asked)
+{
+    tn_near near = {.typed = asked};
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < columns->n_children; i++)
+        tn_near_offer(&near, tn_str_of(columns->children[i]->name));
+    if (near.best.len != 0)
+        tn_buf_print(out, "did you mean \"%.*s\"? ", TN_STR_ARG(near.best));
+    tn_buf_text(out, "there are: ");
+    for (int meta = 0; meta < 2; meta++)
+        for (int64_t i = 0; i < columns->n_children; i++)
+            if (is_meta(columns->children[i]->name) == (meta == 1) && n++ < HINTS_MAX)
+                tn_buf_print(out, "%s%s", n > 1 ? ", " : "", columns->children[i]->name);
+    if (n > HINTS_MAX)
+        tn_buf_print(out, ", … %lld more", (long long)(n - HINTS_MAX));
 }

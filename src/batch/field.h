@@ -34,4 +34,8 @@ bool tn_metadata_at(const char *metadata, int32_t i, tn_str *key, tn_str *value)
 /* The value of a key; {NULL, 0} where missing. */
 tn_str tn_metadata_get(const char *metadata, const char *key);
 
+/* For who asked for a column that there is not: "did you mean "id"? there are: id, n". Columns of
+ * the table come before Hudi's meta columns. */
+void tn_field_print_hint(tn_buf *out, const struct ArrowSchema *columns, tn_str asked);
+
 #endif

@@ -2,6 +2,7 @@
  * I1: negation is pushed down to the leaves.
  * I2: a literal that no value of the column's type equals becomes the neighbouring comparison, so
  * comparing is exact. */
+#include "batch/field.h"
 #include "batch/predicate_tree.h"
 
 #include <assert.h>
@@ -80,17 +81,13 @@ static int join_parts(binder *b, const tn_str *parts, size_t count, tn_str *out)
 }
 
 static int no_column(binder *b, const tn_operand *operand, tn_str dotted,
-                     const struct ArrowSchema *within)
+                     const struct ArrowSchema *within, tn_str asked)
 {
     tn_buf list = {0};
     int rc;
 
-    for (int64_t i = 0; i < within->n_children && i < 12; i++)
-        tn_buf_print(&list, "%s%s", i > 0 ? ", " : "", within->children[i]->name);
-    if (within->n_children > 12)
-        tn_buf_print(&list, ", … %lld more", (long long)(within->n_children - 12));
-    rc = tn_fail(b->cx, TARN_E_INVALID,
-                 "predicate: byte %zu: there is no column \"%.*s\"; there are: %.*s",
+    tn_field_print_hint(&list, within, asked);
+    rc = tn_fail(b->cx, TARN_E_INVALID, "predicate: byte %zu: there is no column \"%.*s\"; %.*s",
                  operand->at + 1, TN_STR_ARG(dotted), TN_STR_ARG(tn_buf_view(&list)));
     tn_buf_clear(&list);
     return rc;
@@ -158,7 +155,7 @@ static int follow(binder *b, const tn_operand *operand, tn_filter_column *column
                                                               : child_of(here, operand->parts[i]);
 
         if (child < 0)
-            return no_column(b, operand, column->dotted, here);
+            return no_column(b, operand, column->dotted, here, operand->parts[i]);
         here = here->children[child];
         column->index[i] = (uint32_t)child;
         column->path[i] = tn_str_of(here->name);

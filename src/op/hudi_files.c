@@ -429,8 +429,7 @@ int tn_hudi_files_plan(tarn_cx *cx, tn_hudi_write *w, bool stream)
     TN_TRY(make_in(cx, w, stream, &in, &count));
     TN_TRY(record_bytes(cx, w, &options));
     TN_TRY(tn_plan_upsert(cx, &options, in, count, &w->arena, &w->plan));
-    if (!w->config->url_encode)
-        tn_hudi_warn_paths(w);
+    tn_hudi_warn_paths(w);
     w->log->report.record_bytes = options.record_bytes;
     TN_TRY(
         tn_hudi_log_text(cx, w->log, options.record_bytes_why, &w->log->report.record_bytes_why));

@@ -144,7 +144,7 @@ static int profile(tarn_cx *cx, tn_hudi_write *w, tn_write_stat **out, size_t *c
     return TARN_OK;
 }
 
-static int job_codec(tarn_cx *cx, tn_hudi_write *w)
+int tn_hudi_make_codec(tarn_cx *cx, tn_hudi_write *w)
 {
     tn_str codec = w->options.codec;
     const char *name = w->given->codec;
@@ -180,11 +180,10 @@ static uint64_t group_bytes_of(const tn_hudi_options *o)
     return TN_BASE_GROUP_BYTES < most ? TN_BASE_GROUP_BYTES : most + (most == 0);
 }
 
-static int make_job(tarn_cx *cx, tn_hudi_write *w)
+static void make_job(tn_hudi_write *w)
 {
     const tn_hudi_options *o = &w->options;
     tn_base_job *job = &w->job;
-    int rc = TARN_OK;
 
     job->store = w->store;
     job->root = w->root;
@@ -203,9 +202,6 @@ static int make_job(tarn_cx *cx, tn_hudi_write *w)
     job->ordering_count = w->ordering_count;
     job->mark = tn_hudi_commit_mark;
     job->mark_arg = w->commit;
-    TN_TRY(job_codec(cx, w));
-done:
-    return rc;
 }
 
 int tn_hudi_make_begin(tarn_cx *cx, tn_hudi_write *w)
@@ -217,7 +213,7 @@ int tn_hudi_make_begin(tarn_cx *cx, tn_hudi_write *w)
     TN_TRY(tn_cx_check(cx));
     TN_TRY(tn_hudi_commit_begin(cx, w->commit, replaces(w) ? TN_ACTION_REPLACE : TN_ACTION_COMMIT,
                                 (enum tn_operation)w->op, &w->instant));
-    TN_TRY(make_job(cx, w));
+    make_job(w);
     TN_TRY(profile(cx, w, &stats, &count));
     TN_TRY(tn_hudi_commit_inflight(cx, w->commit, stats, count));
 done:

@@ -212,6 +212,8 @@ int tn_hudi_keys_of_open(tarn_cx *cx, tn_hudi_write *w, tn_hudi_keys_of *out,
 void tn_hudi_keys_of_close(tn_hudi_keys_of *keys_of);
 
 /* hudi_make.c: files and commit. */
+/* What pages are packed with, as options say; before anything else. */
+int tn_hudi_make_codec(tarn_cx *cx, tn_hudi_write *w);
 int tn_hudi_make_begin(tarn_cx *cx, tn_hudi_write *w);
 int tn_hudi_make_files(tarn_cx *cx, tn_hudi_write *w);
 int tn_hudi_make_stream(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *rows);

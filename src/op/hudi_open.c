@@ -88,7 +88,10 @@ static bool merges_of(const tn_hudi_write *w)
 
 static int no_table(tarn_cx *cx, const tn_hudi_write *w)
 {
-    return tn_fail(cx, TARN_E_NOTFOUND,
+    if (w->op == TARN_OP_DELETE || deletes_partitions(w))
+        return tn_fail(cx, TARN_E_NOTFOUND, "%.*s: there is no Hudi table to delete from",
+                       TN_STR_ARG(w->root));
+    return tn_fail(cx, TARN_E_INVALID,
                    "%.*s: there is no Hudi table; to make one name its key (--key), or write a "
                    "plain directory with --as hive",
                    TN_STR_ARG(w->root));
@@ -203,6 +206,7 @@ int tn_hudi_open(tarn_cx *cx, tn_hudi_write *w)
                                 &w->options));
     TN_TRY(tn_hudi_table_given(cx, &w->arena, &w->given->table, &w->options));
     TN_TRY(check_given(cx, w));
+    TN_TRY(tn_hudi_make_codec(cx, w));
     w->merges = merges_of(w);
     w->all_deletes = w->op == TARN_OP_DELETE;
     TN_TRY(find(cx, w));

@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
+
+#include "base/near.h"
 
 #define OPTION_FILE_BYTES_MAX (16u << 20)
 #define WORDS_MAX             16
@@ -29,7 +32,7 @@ typedef struct option {
     size_t offset;
     const char *words; /* of IS_WORD: "SIMPLE BLOOM", the values in their order; of IS_FLAG and
                           IS_TEXT: the only value that tarn does, NULL: any */
-    const char *why;   /* with `words`: what is the matter with others */
+    const char *why;   /* with `words`: what is the matter with others; of IS_WORD: other words */
 } option;
 
 #define AT(member) offsetof(tn_hudi_options, member)
@@ -56,6 +59,11 @@ typedef struct option {
 #define WORD(name, member, all)                                                                    \
     {                                                                                              \
         name, IS_WORD, AT(member), all, NULL                                                       \
+    }
+/* `others`: words that Hudi has besides, and tarn does not do. */
+#define WORD_OF(name, member, all, others)                                                         \
+    {                                                                                              \
+        name, IS_WORD, AT(member), all, others                                                     \
     }
 #define ONLY(name, value, why)                                                                     \
     {                                                                                              \
@@ -138,7 +146,8 @@ static const option table[] = {
     FLAG("hoodie.write.complex.keygen.new.encoding", named_keys),
     FLAG("hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled",
          consistent_times),
-    WORD("hoodie.bulkinsert.sort.mode", sort, "NONE GLOBAL_SORT PARTITION_SORT"),
+    WORD_OF("hoodie.bulkinsert.sort.mode", sort, "NONE GLOBAL_SORT PARTITION_SORT",
+            "PARTITION_PATH_REPARTITION PARTITION_PATH_REPARTITION_AND_SORT"),
     ONLY("hoodie.datasource.write.insert.drop.duplicates", "false", "use --op upsert"),
     ONLY("hoodie.datasource.insert.dup.policy", "none", "use --op upsert"),
     ONLY("hoodie.write.partial.update.mode", "NONE", "partial updates are not done"),
@@ -171,7 +180,8 @@ static const option table[] = {
     TEXT("hoodie.parquet.compression.codec", codec),
 
     /* the index */
-    WORD("hoodie.index.type", index, "SIMPLE BLOOM GLOBAL_SIMPLE GLOBAL_BLOOM BUCKET"),
+    WORD_OF("hoodie.index.type", index, "SIMPLE BLOOM GLOBAL_SIMPLE GLOBAL_BLOOM BUCKET",
+            "INMEMORY HBASE FLINK_STATE RECORD_INDEX GLOBAL_RECORD_LEVEL_INDEX RECORD_LEVEL_INDEX"),
     COUNT("hoodie.bucket.index.num.buckets", buckets),
     LIST("hoodie.bucket.index.hash.field", hash_fields),
     ONLY("hoodie.index.bucket.engine", "SIMPLE", "buckets whose number changes are not known"),
@@ -184,8 +194,8 @@ static const option table[] = {
     COUNT("hoodie.bloom.index.filter.dynamic.max.entries", filter_keys_max),
 
     /* failed writes, and waiting */
-    WORD("hoodie.clean.failed.writes.policy", clean, "EAGER LAZY"),
-    WORD("hoodie.cleaner.policy.failed.writes", clean, "EAGER LAZY"),
+    WORD_OF("hoodie.clean.failed.writes.policy", clean, "EAGER LAZY", "NEVER"),
+    WORD_OF("hoodie.cleaner.policy.failed.writes", clean, "EAGER LAZY", "NEVER"),
     COUNT("hoodie.client.heartbeat.interval_in_ms", heartbeat_ms),
     COUNT("hoodie.client.heartbeat.tolerable.misses", heartbeat_misses),
     COUNT("hoodie.write.lock.wait_time_ms", lock_wait_ms),
@@ -359,21 +369,32 @@ static int read_list(tarn_cx *cx, tn_arena *arena, tn_str text, tn_hudi_list *ou
     return TARN_OK;
 }
 
-static int read_word(tarn_cx *cx, const tn_property *p, const char *words, int32_t *out)
+/* The place of a text among words; -1: it is none of them. */
+static int32_t place_of(tn_str text, const char *words)
 {
     int32_t i = 0;
 
-    for (const char *at = words; *at != '\0'; i++) {
+    for (const char *at = words; at != NULL && *at != '\0'; i++) {
         size_t len = strcspn(at, " ");
 
-        if (is_word(p->value, at, len)) {
-            *out = i;
-            return TARN_OK;
-        }
+        if (is_word(text, at, len))
+            return i;
         at += len + (at[len] == ' ');
     }
-    return tn_fail(cx, TARN_E_UNSUPPORTED, "%.*s=%.*s: it is one of %s", TN_STR_ARG(p->key),
-                   TN_STR_ARG(p->value), words);
+    return -1;
+}
+
+static int read_word(tarn_cx *cx, const option *o, const tn_property *p, int32_t *out)
+{
+    int32_t place = place_of(p->value, o->words);
+
+    if (place < 0)
+        return tn_fail(cx, place_of(p->value, o->why) >= 0 ? TARN_E_UNSUPPORTED : TARN_E_INVALID,
+                       "%.*s=%.*s: %s %s", TN_STR_ARG(p->key), TN_STR_ARG(p->value),
+                       place_of(p->value, o->why) >= 0 ? "tarn does only" : "it is one of",
+                       o->words);
+    *out = place;
+    return TARN_OK;
 }
 
 static int apply(tarn_cx *cx, tn_arena *arena, const option *o, const tn_property *p,
@@ -387,6 +408,9 @@ static int apply(tarn_cx *cx, tn_arena *arena, const option *o, const tn_propert
 
     switch (o->kind) {
     case IS_TEXT:
+        if (o->offset == SIZE_MAX &&
+            (strcmp(o->words, "true") == 0 || strcmp(o->words, "false") == 0))
+            TN_TRY(read_flag(cx, p, &flag));
         if (o->offset != SIZE_MAX)
             *(tn_str *)at = p->value;
         else if (!is_word(p->value, o->words, strlen(o->words)))
@@ -415,7 +439,7 @@ static int apply(tarn_cx *cx, tn_arena *arena, const option *o, const tn_propert
         memcpy(at, &real, sizeof real);
         break;
     case IS_WORD:
-        TN_TRY(read_word(cx, p, o->words, (int32_t *)at));
+        TN_TRY(read_word(cx, o, p, (int32_t *)at));
         break;
     case IS_SILENT:
         break;
@@ -466,6 +490,23 @@ done:
     return rc;
 }
 
+/* I1. */
+static int unknown(tarn_cx *cx, tn_str name)
+{
+    tn_near near = {.typed = name};
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strchr(table[i].name, '*') == NULL)
+            tn_near_offer(&near, tn_str_of(table[i].name));
+    if (near.best.len != 0)
+        return tn_fail(cx, TARN_E_INVALID, "%.*s: tarn knows no such option; did you mean %.*s?",
+                       TN_STR_ARG(name), TN_STR_ARG(near.best));
+    return tn_fail(cx, TARN_E_INVALID,
+                   "%.*s: tarn does not know this option, and it may change the result; leave it "
+                   "out",
+                   TN_STR_ARG(name));
+}
+
 int tn_hudi_options_read(tarn_cx *cx, const tarn_table_options *options, tn_arena *arena,
                          void (*warn)(void *arg, const char *text), void *arg, tn_hudi_options *out)
 {
@@ -481,10 +522,7 @@ int tn_hudi_options_read(tarn_cx *cx, const tarn_table_options *options, tn_aren
         const option *o = find(p->key);
 
         if (o == NULL && tn_str_starts(p->key, TN_STR("hoodie.")))
-            TN_FAIL(TARN_E_UNSUPPORTED,
-                    "%.*s: tarn does not know this option, and it may change the result; leave it "
-                    "out",
-                    TN_STR_ARG(p->key));
+            TN_TRY(unknown(cx, p->key));
         if (o != NULL)
             TN_TRY(apply(cx, arena, o, p, &made));
         if (o == NULL || o->kind == IS_SILENT) {

@@ -163,8 +163,10 @@ static int choose_keygen(tarn_cx *cx, const tn_hudi_options *options, bool typed
 
     if (options->keygen.len != 0) {
         out->keygen = keygen_of(options->keygen);
+        /* A class of somebody's own has a package; what has none is no class at all. */
         if (out->keygen == 0)
-            TN_FAIL(TARN_E_UNSUPPORTED,
+            TN_FAIL(tn_str_find(options->keygen, '.') != options->keygen.len ? TARN_E_UNSUPPORTED
+                                                                             : TARN_E_INVALID,
                     "key generator %.*s: tarn knows simple, complex, non_partition, timestamp and "
                     "custom",
                     TN_STR_ARG(options->keygen));
@@ -283,6 +285,15 @@ static int check_kind(tarn_cx *cx, const tn_hudi_options *options)
     return tn_fail(cx, TARN_E_INVALID, "table type %.*s: it is cow", TN_STR_ARG(type));
 }
 
+static int check_timezone(tarn_cx *cx, const tn_hudi_options *options)
+{
+    if (options->timezone.len == 0 || same_word(options->timezone, "utc") ||
+        same_word(options->timezone, "local"))
+        return TARN_OK;
+    return tn_fail(cx, TARN_E_INVALID, "timezone %.*s: it is utc or local",
+                   TN_STR_ARG(options->timezone));
+}
+
 int tn_hudi_table_new(tarn_cx *cx, tn_arena *arena, tn_str root, const tn_hudi_options *options,
                       tn_hudi_new *out)
 {
@@ -313,9 +324,7 @@ int tn_hudi_table_new(tarn_cx *cx, tn_arena *arena, tn_str root, const tn_hudi_o
     made.hive_style = options->hive_style == 1;
     made.url_encode = options->url_encode == 1;
     made.no_meta_fields = options->meta_fields == 0;
-    if (options->timezone.len != 0 && !same_word(options->timezone, "utc") &&
-        !same_word(options->timezone, "local"))
-        TN_FAIL(TARN_E_INVALID, "timezone %.*s: it is utc or local", TN_STR_ARG(options->timezone));
+    TN_TRY(check_timezone(cx, options));
     made.local_time = same_word(options->timezone, "local");
     TN_TRY(choose_time(cx, options, &made));
     TN_TRY(choose_keygen(cx, options, typed, &made));
@@ -451,6 +460,10 @@ int tn_hudi_table_agree(tarn_cx *cx, tn_str root, const tn_hudi_options *options
     TN_TRY(agree_flag(cx, root, "slash dates:", options->slash_dates, config->slash_dates));
     TN_TRY(agree_flag(cx, root, "meta columns:", options->meta_fields, config->meta_fields));
     TN_TRY(agree_merging(cx, root, options, config));
+    TN_TRY(check_timezone(cx, options));
+    if (options->timezone.len != 0 && same_word(options->timezone, "utc") != config->utc)
+        TN_TRY(differs(cx, root, "the timezone", options->timezone,
+                       config->utc ? TN_STR("utc") : TN_STR("local")));
     if (options->keygen.len != 0 && config->keygen_known &&
         keygen_of(options->keygen) != config->keygen)
         TN_TRY(differs(cx, root, "key generator", options->keygen,

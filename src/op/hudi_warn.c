@@ -25,9 +25,49 @@ static bool has_local_time(const struct ArrowSchema *field)
     return false;
 }
 
+static bool is_new(const tn_hudi_write *w)
+{
+    for (size_t i = 0; w->timeline != NULL && i < w->timeline->count; i++)
+        if (w->timeline->instants[i].state == TN_STATE_COMPLETED &&
+            tn_instant_writes_data(&w->timeline->instants[i]))
+            return false;
+    return true;
+}
+
+/* Paths made of timestamps as they are stored: a directory for each of them. */
+static void warn_time_paths(const tn_hudi_write *w)
+{
+    const tn_hudi_config *c = w->config;
+    char line[LINE_MAX_BYTES];
+
+    for (size_t i = 0; is_new(w) && i < c->partition_count; i++) {
+        const struct ArrowSchema *column;
+        char name[256];
+
+        if (c->keygen == TN_KEYGEN_TIMESTAMP || c->partitions[i].len >= sizeof name ||
+            (c->keygen == TN_KEYGEN_CUSTOM && c->partition_is_time != NULL &&
+             c->partition_is_time[i]))
+            continue;
+        snprintf(name, sizeof name, "%.*s", TN_STR_ARG(c->partitions[i]));
+        column = column_named(&w->fit.to, name);
+        if (column == NULL || strncmp(column->format, "ts", 2) != 0)
+            continue;
+        snprintf(
+            line, sizeof line,
+            "partition column \"%s\" is a timestamp: paths are its numbers of microseconds, as "
+            "with Hudi, a directory for each moment; for days take a date, or --partition "
+            "%s:timestamp with hoodie.keygen.timebased.*",
+            name, name);
+        tn_hudi_write_warn(w, line);
+    }
+}
+
 void tn_hudi_warn_columns(const tn_hudi_write *w)
 {
     char line[LINE_MAX_BYTES];
+
+    if (!w->all_deletes)
+        warn_time_paths(w);
 
     for (int64_t i = 0; !w->all_deletes && i < w->fit.to.n_children; i++) {
         const struct ArrowSchema *is = w->fit.to.children[i];
@@ -74,9 +114,61 @@ void tn_hudi_warn_index(const tn_hudi_write *w)
            "hoodie.bucket.index.num.buckets as its other writers do, or they find rows twice");
 }
 
+static size_t count_digits(tn_str text)
+{
+    size_t n = 0;
+
+    while (n < text.len && text.ptr[n] >= '0' && text.ptr[n] <= '9')
+        n++;
+    return n;
+}
+
+/* A path by a pattern that begins with the year, of a year beyond 3000: the numbers are of a finer
+ * unit than the table was told. */
+static bool is_far(tn_str path, tn_str pattern)
+{
+    size_t equals = tn_str_find(path, '='), letters = 0, digits;
+
+    if (equals < path.len)
+        path = tn_str_from(path, equals + 1);
+    while (letters < pattern.len && strchr("yMdHmsS", pattern.ptr[letters]) != NULL)
+        letters++;
+    digits = count_digits(path);
+    if (digits > letters)
+        return true;
+    return digits == letters && digits >= 4 && memcmp(path.ptr, "3000", 4) > 0;
+}
+
+static void warn_far_paths(const tn_hudi_write *w)
+{
+    const tn_keygen_timebased *t = &w->config->timebased;
+    char line[LINE_MAX_BYTES];
+
+    if (w->config->keygen != TN_KEYGEN_TIMESTAMP || t->type == TN_KEYGEN_DATE_STRING ||
+        t->type == TN_KEYGEN_MIXED || !tn_str_starts(t->output_format, TN_STR("yyyy")))
+        return;
+    for (size_t i = 0; i < w->plan.partition_count; i++) {
+        tn_str path = w->plan.partitions[i].path;
+
+        if (!is_far(path, t->output_format))
+            continue;
+        snprintf(
+            line, sizeof line,
+            "partition \"%.*s\" is of a year beyond 3000: are the numbers of a finer unit than "
+            "hoodie.keygen.timebased.timestamp.type says, microseconds for milliseconds?",
+            (int)(path.len < 200 ? path.len : 200), path.ptr);
+        tn_hudi_write_warn(w, line);
+        return;
+    }
+}
+
 void tn_hudi_warn_paths(const tn_hudi_write *w)
 {
     char line[LINE_MAX_BYTES];
+
+    warn_far_paths(w);
+    if (w->config->url_encode)
+        return;
 
     for (size_t i = 0; i < w->plan.partition_count; i++) {
         tn_str path = w->plan.partitions[i].path;

@@ -293,7 +293,7 @@ static int write_inputs(tarn_cx *cx, tn_hudi_write *w, const char *const *inputs
     bool itself;
     int rc = TARN_OK;
 
-    TN_TRY(tn_write_input_check(cx, w->root, inputs, count, &part, &itself));
+    TN_TRY(tn_write_input_check(cx, w->root, inputs, count, NULL, &itself));
     TN_TRY(tn_write_input_options(cx, &part, w->schema_known ? &w->schema : NULL, w->root, inputs,
                                   count, &given, &w->reject, &input));
     input.on_schema = note_columns;

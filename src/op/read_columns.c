@@ -65,12 +65,9 @@ static int no_column(tarn_cx *cx, const struct ArrowSchema *all, tn_str name)
     tn_buf list = {0};
     int rc;
 
-    for (int64_t i = 0; i < all->n_children && i < 12; i++)
-        tn_buf_print(&list, "%s%s", i > 0 ? ", " : "", all->children[i]->name);
-    if (all->n_children > 12)
-        tn_buf_print(&list, ", … %lld more", (long long)(all->n_children - 12));
-    rc = tn_fail(cx, TARN_E_INVALID, "there is no column \"%.*s\"; there are: %.*s",
-                 TN_STR_ARG(name), TN_STR_ARG(tn_buf_view(&list)));
+    tn_field_print_hint(&list, all, name);
+    rc = tn_fail(cx, TARN_E_INVALID, "there is no column \"%.*s\"; %.*s", TN_STR_ARG(name),
+                 TN_STR_ARG(tn_buf_view(&list)));
     tn_buf_clear(&list);
     return rc;
 }

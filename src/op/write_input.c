@@ -109,6 +109,21 @@ done:
     return rc;
 }
 
+/* A Hudi table is read by snapshots, but never into itself. */
+static int refuse_table(tarn_cx *cx, const char *input, bool same)
+{
+    if (same)
+        return tn_fail(cx, TARN_E_INVALID,
+                       "%s: is the table that is written to, and cannot be its own input; name the "
+                       "files to write, or take its rows out first: tarn read %s -o rows.parquet",
+                       input, input);
+    return tn_fail(
+        cx, TARN_E_INVALID,
+        "%s: overlaps with the table that is written to, whose files are no input of it; "
+        "name files elsewhere",
+        input);
+}
+
 int tn_write_input_check(tarn_cx *cx, tn_str root, const char *const *inputs, size_t count,
                          const tarn_write_options *options, bool *itself)
 {
@@ -124,6 +139,8 @@ int tn_write_input_check(tarn_cx *cx, tn_str root, const char *const *inputs, si
         TN_TRY(overlaps(cx, &arena, root, tn_str_of(inputs[i]), &out, &same));
         if (!out)
             continue;
+        if (options == NULL)
+            TN_TRY(refuse_table(cx, inputs[i], same));
         if (!same || options->mode != TARN_WRITE_OVERWRITE)
             TN_FAIL(TARN_E_INVALID,
                     "%s: overlaps with the directory that is written to, so its rows would be "

@@ -43,7 +43,7 @@ bool tn_write_dir_same(const tn_dir *a, const tn_dir *b);
 
 /* write_input.c: INVALID when an input lies in the directory, or the other way round: rows would
  * come twice, or be replaced while they are read. The directory itself may be its own input for an
- * overwrite; *itself says so. */
+ * overwrite; *itself says so. `options` NULL: it is a Hudi table, which never may. */
 int tn_write_input_check(tarn_cx *cx, tn_str root, const char *const *inputs, size_t count,
                          const tarn_write_options *options, bool *itself);
 /* Whether any of the inputs is, or may be, text. */

@@ -5,6 +5,7 @@
 #include "codec/csv/csv_columns.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,36 @@ done:
     return rc;
 }
 
+/* One column whose name has another usual delimiter in it was cut by the wrong one. */
+static void hint_delimiter(const tn_csv_columns *columns, const tn_text_read_options *options)
+{
+    static const char others[] = ";\t|,";
+    char text[256];
+    tn_str name;
+
+    if (columns->field_count != 1 || options->warn == NULL || options->schema_inferred)
+        return;
+    name = columns->names[0];
+    for (const char *at = others; *at != '\0'; at++) {
+        if (*at == options->delimiter || tn_str_find(name, *at) == name.len)
+            continue;
+        snprintf(text, sizeof text,
+                 "%.*s: its header is one column with %s in it; if that separates the columns, "
+                 "give --delimiter '%s'",
+                 (int)(columns->source.len < 120 ? columns->source.len : 120), columns->source.ptr,
+                 *at == '\t'  ? "tabs"
+                 : *at == ';' ? "\";\""
+                 : *at == '|' ? "\"|\""
+                              : "\",\"",
+                 *at == '\t'  ? "\\t"
+                 : *at == ';' ? ";"
+                 : *at == '|' ? "|"
+                              : ",");
+        options->warn(options->warn_arg, text);
+        return;
+    }
+}
+
 int tn_csv_columns_name(tarn_cx *cx, tn_csv_columns *columns, const tn_text_read_options *options,
                         const uint8_t *text, const tn_csv_table *header, uint64_t line)
 {
@@ -159,6 +190,8 @@ int tn_csv_columns_name(tarn_cx *cx, tn_csv_columns *columns, const tn_text_read
         TN_TRY(name_by_place(cx, columns, schema));
     else
         TN_TRY(name_by_header(cx, columns, text, header, line));
+    if (!options->no_header)
+        hint_delimiter(columns, options);
     if (schema == NULL || options->schema_open) {
         columns->guesses = tn_arena_array(cx, &columns->arena, count, sizeof *columns->guesses);
         if (columns->guesses == NULL)

@@ -347,7 +347,9 @@ static void test_hudi_write__refused(void **state)
         int status;
         const char *text;
     } cases[] = {
-        {"hoodie.frobnicate=1", TARN_E_UNSUPPORTED, "hoodie.frobnicate"},
+        {"hoodie.frobnicate=1", TARN_E_INVALID, "hoodie.frobnicate"},
+        {"hoodie.index.typ=BLOOM", TARN_E_INVALID, "did you mean hoodie.index.type?"},
+        {"hoodie.index.type=BLOM", TARN_E_INVALID, "it is one of SIMPLE"},
         {"hoodie.metadata.enable=true", TARN_E_UNSUPPORTED, "hoodie.metadata.enable"},
         {"hoodie.index.type=RECORD_INDEX", TARN_E_UNSUPPORTED, "hoodie.index.type"},
         {"hoodie.index.type=BUCKET", TARN_E_INVALID, "num.buckets"},
