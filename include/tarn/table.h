@@ -206,9 +206,10 @@ typedef struct tarn_rollback_report {
     uint64_t files_deleted;
 } tarn_rollback_report;
 
-/* Rolls back a commit that was not completed, or the latest one that was. NOTFOUND when there is no
- * such instant; INVALID, by name, when later ones or a savepoint stand on it; CONFLICT when another
- * writer holds the table. *report is the caller's. */
+/* Rolls back a commit that was not completed, or the latest one that was. `instant`: all of it, or
+ * at least its day, where it is the only one that begins so. NOTFOUND when there is no such
+ * instant; INVALID, by name, when there are several, or later ones or a savepoint stand on it;
+ * CONFLICT when another writer holds the table. *report is the caller's. */
 TARN_API int tarn_table_rollback(tarn_cx *cx, const char *path, const char *instant,
                                  const tarn_rollback_options *options,
                                  tarn_rollback_report **report);

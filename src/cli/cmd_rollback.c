@@ -9,7 +9,7 @@ struct values {
 
 static const struct cmd_option options[] = {
     CMD_TEXT(struct values, instant, "instant", 0, "T",
-             "the write: its time as the timeline has it"),
+             "the write: its time as the timeline has it, or the digits that only it begins with"),
     CMD_FLAG(struct values, drop_metadata_table, "drop-metadata-table", 0,
              "disable the table's metadata table first, as Hudi would"),
     {0}};
@@ -45,7 +45,8 @@ const struct cmd cmd_rollback = {
     .synopsis = "TABLE --instant T",
     .about =
         "Rolls back the write that --instant names: the latest completed one, or one that was "
-        "never completed; `tarn timeline` shows them. What it wrote is deleted, readers see the "
+        "never completed; `tarn timeline` shows them, and the digits that only one of them begins "
+        "with are enough, from the day on. What it wrote is deleted, readers see the "
         "table as it was before, and the timeline has a rollback.\n\n"
         "A write that others stand on is refused, and so is one with a savepoint: roll back "
         "the later ones first. Failed writes need no command: the next write rolls them back."

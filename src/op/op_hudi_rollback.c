@@ -28,10 +28,58 @@ static int keep(tarn_cx *cx, rolled *log, tn_str text, const char **out)
     return rc;
 }
 
-/* What is there under the time, without a lock. */
-static int look(tarn_cx *cx, tn_store *store, tn_str root, tn_str time, rolled *log)
+/* So many digits of an instant stand for it, where it is the only one: a day at least. */
+#define PREFIX_MIN 8
+
+/* The write whose instant the time is, or the only one whose instant begins with it. */
+static int find_write(tarn_cx *cx, tn_str root, const tn_timeline *timeline, tn_str time,
+                      const tn_instant **out)
 {
-    const tn_instant *found = NULL;
+    const tn_instant *found = NULL, *last = NULL;
+    size_t count = 0;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < timeline->count; i++) {
+        const tn_instant *instant = &timeline->instants[i];
+
+        if (!tn_instant_writes_data(instant))
+            continue;
+        last = instant;
+        if (tn_str_equal(instant->time, time)) {
+            *out = instant;
+            return TARN_OK;
+        }
+        if (tn_str_starts(instant->time, time)) {
+            count++;
+            found = instant;
+        }
+    }
+    if (count > 1)
+        TN_FAIL(TARN_E_INVALID,
+                "%.*s: %zu writes have instants that begin with %.*s, the latest is %.*s; "
+                "give all of its digits",
+                TN_STR_ARG(root), count, TN_STR_ARG(time), TN_STR_ARG(found->time));
+    if (count == 1 && time.len < PREFIX_MIN)
+        TN_FAIL(TARN_E_INVALID,
+                "%.*s: %.*s is too short for an instant; give at least its day, as in %.*s",
+                TN_STR_ARG(root), TN_STR_ARG(time), TN_STR_ARG(found->time));
+    if (count == 0 && last == NULL)
+        TN_FAIL(TARN_E_NOTFOUND,
+                "%.*s: there is no write with the instant %.*s: the timeline has none",
+                TN_STR_ARG(root), TN_STR_ARG(time));
+    if (count == 0)
+        TN_FAIL(TARN_E_NOTFOUND,
+                "%.*s: there is no write with the instant %.*s; the latest is %.*s",
+                TN_STR_ARG(root), TN_STR_ARG(time), TN_STR_ARG(last->time));
+    *out = found;
+done:
+    return rc;
+}
+
+/* What is there under the time, without a lock; *time becomes all of the instant. */
+static int look(tarn_cx *cx, tn_store *store, tn_str root, tn_str *time, rolled *log)
+{
+    const tn_instant *found;
     tn_hudi_config config;
     tn_timeline timeline;
     int rc = TARN_OK;
@@ -39,13 +87,8 @@ static int look(tarn_cx *cx, tn_store *store, tn_str root, tn_str time, rolled *
     TN_TRY(tn_hudi_config_load(cx, store, root, &log->arena, &config));
     TN_TRY(tn_hudi_table_check(cx, root, &config, false));
     TN_TRY(tn_timeline_load(cx, store, root, &config, &log->arena, &timeline));
-    for (size_t i = 0; i < timeline.count && found == NULL; i++)
-        if (tn_str_equal(timeline.instants[i].time, time) &&
-            timeline.instants[i].action <= TN_ACTION_REPLACE)
-            found = &timeline.instants[i];
-    if (found == NULL)
-        TN_FAIL(TARN_E_NOTFOUND, "%.*s: there is no write with the instant %.*s", TN_STR_ARG(root),
-                TN_STR_ARG(time));
+    TN_TRY(find_write(cx, root, &timeline, *time, &found));
+    *time = found->time;
     TN_TRY(keep(cx, log, found->time, &log->report.instant));
     TN_TRY(keep(cx, log, found->word, &log->report.action));
     log->report.was_completed = found->state == TN_STATE_COMPLETED;
@@ -91,7 +134,7 @@ int tn_hudi_rollback_at(tarn_cx *cx, tn_store *store, tn_str root, const char *i
     if (time.len == 0)
         TN_FAIL(TARN_E_INVALID, "%.*s: which instant is to be rolled back? (see `tarn timeline`)",
                 TN_STR_ARG(root));
-    TN_TRY(look(cx, store, root, time, log));
+    TN_TRY(look(cx, store, root, &time, log));
     if (!options->dry_run)
         TN_TRY(undo(cx, store, root, time, options, log));
     *report = &log->report;

@@ -12,6 +12,11 @@
 #define TN_LAST_COMMITS        5
 #define TN_SMALL_DEFAULT_BYTES 104857600ull /* hoodie.parquet.small.file.limit */
 
+/* Hudi's defaults: hoodie.cleaner.commits.retained, hoodie.keep.min.commits, …max.commits. */
+#define TN_CLEAN_RETAINS 10
+#define TN_ARCHIVE_MIN   20
+#define TN_ARCHIVE_MAX   30
+
 typedef struct state {
     tarn_overview face; /* first: the public pointer is this one */
     tn_hudi_view view;
@@ -249,6 +254,35 @@ done:
     return rc;
 }
 
+/* What piles up where nobody cleans and archives: tarn does neither, and Hudi's writers do both. */
+static int warn_piles(tarn_cx *cx, state *self)
+{
+    const tn_timeline *timeline = &self->view.timeline;
+    const char *name = self->face.name != NULL ? self->face.name : "NAME";
+    uint64_t commits = 0;
+    int rc = TARN_OK;
+
+    for (size_t i = 0; i < timeline->count; i++)
+        commits += timeline->instants[i].state == TN_STATE_COMPLETED &&
+                   tn_instant_writes_data(&timeline->instants[i]);
+    if (commits > TN_CLEAN_RETAINS && self->face.older > self->face.groups)
+        TN_TRY(warn(cx, self,
+                    "%" PRIu64 " files of earlier slices lie beside %" PRIu64
+                    " file group%s, and nobody cleans: in Spark SQL, CALL run_clean(table => '%s', "
+                    "retain_commits => %d)",
+                    self->face.older, self->face.groups, self->face.groups == 1 ? "" : "s", name,
+                    TN_CLEAN_RETAINS));
+    if (commits > TN_ARCHIVE_MAX)
+        TN_TRY(warn(cx, self,
+                    "%" PRIu64
+                    " commits are on the active timeline, and Hudi archives beyond %d: in "
+                    "Spark SQL, CALL archive_commits(table => '%s', min_commits => %d, max_commits "
+                    "=> %d), once the table is cleaned",
+                    commits, TN_ARCHIVE_MAX, name, TN_ARCHIVE_MIN, TN_ARCHIVE_MAX));
+done:
+    return rc;
+}
+
 static int load_slices(tarn_cx *cx, state *self)
 {
     tn_slices slices = {0};
@@ -275,6 +309,7 @@ int tarn_overview_open(tarn_cx *cx, const char *path, tarn_overview **out)
     TN_TRY(warn_timeline(cx, self));
     TN_TRY(tn_overview_services(cx, &self->view, &self->face));
     TN_TRY(load_slices(cx, self));
+    TN_TRY(warn_piles(cx, self));
     TN_TRY(warn_config(cx, self));
     self->face.warnings = self->warnings;
     *out = &self->face;

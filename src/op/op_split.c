@@ -1,10 +1,11 @@
 /* Splits of directories that are here, or of files that JSON describes: the input, then the plan.
- * I1: nothing is written, and no file is opened.
- * I2: what the caller gave wins over what the JSON says. */
+ * I1: nothing is written, and no data file is opened.
+ * I2: what the caller gave wins over what the JSON says.
+ * I3: a Hudi table stands for the files of its latest snapshot, whatever lies beside them. */
 #include <assert.h>
 #include <stdlib.h>
 
-#include "io/store.h"
+#include "op/hudi_view.h"
 #include "plan/plan_split.h"
 
 /* What the FILE apis cut local files at, unless told: the block size of a new HDFS. */
@@ -192,12 +193,47 @@ done:
     return rc;
 }
 
+/* The files of a Hudi table that a reader of its snapshot opens. */
+static int list_table(tarn_cx *cx, listing *l, const char *name, bool *hudi)
+{
+    static const tn_slices_options latest = {0};
+    tn_hudi_view view = {0};
+    tn_slices slices;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_hudi_view_open(cx, name, hudi, &view));
+    if (!*hudi)
+        goto done;
+    TN_TRY(tn_slices_load(cx, view.store, view.root, &view.config, &view.timeline, &latest,
+                          &view.arena, &slices));
+    for (size_t i = 0; i < slices.slice_count; i++) {
+        const tn_slice *slice = &slices.slices[i];
+        tn_str path = slice->base.path;
+        tn_stat stat;
+
+        if (slice->log_count != 0)
+            TN_FAIL(TARN_E_UNSUPPORTED,
+                    "%.*s: file group %.*s has logs that are not compacted, and splits are of base "
+                    "files alone: compact the table first",
+                    TN_STR_ARG(view.root), TN_STR_ARG(slice->base.file_id));
+        if (slice->base.name.len == 0)
+            continue;
+        TN_TRY(tn_arena_keep(cx, l->arena, &path));
+        TN_TRY(tn_store_stat(cx, view.store, path, &stat));
+        TN_TRY(add_input(cx, l, path, view.root.len + (view.root.len > 1), &stat));
+    }
+done:
+    tn_hudi_view_clear(&view);
+    return rc;
+}
+
 /* A path as it was named: a directory stands for what is in it, a file for itself. */
 static int add_named(tarn_cx *cx, listing *l, const char *name)
 {
     tn_store *store = NULL;
     tn_str path;
     tn_stat stat;
+    bool hudi = false;
     int rc = TARN_OK;
 
     TN_TRY(tn_store_locate(cx, tn_str_of(name), l->arena, &store, &path));
@@ -206,6 +242,10 @@ static int add_named(tarn_cx *cx, listing *l, const char *name)
         TN_FAIL(TARN_E_NOTFOUND, "Input path does not exist: %.*s%.*s",
                 TN_STR_ARG(l->input->scheme), TN_STR_ARG(path));
     TN_TRY(rc);
+    if (stat.kind == TN_ENTRY_DIR)
+        TN_TRY(list_table(cx, l, name, &hudi));
+    if (hudi)
+        goto done;
     if (stat.kind == TN_ENTRY_DIR)
         TN_TRY(list(cx, store, l, path, path.len + (path.ptr[path.len - 1] != '/'), 0));
     else if (stat.kind == TN_ENTRY_FILE)
