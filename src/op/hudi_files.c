@@ -177,8 +177,10 @@ int tn_hudi_files_tag(tarn_cx *cx, tn_hudi_write *w)
     tn_tag_counts counts;
     int rc = TARN_OK;
 
+    if (w->options.buckets > UINT32_MAX)
+        TN_FAIL(TARN_E_INVALID, "hoodie.bucket.index.num.buckets: too many");
     TN_TRY(load_slices(cx, w));
-    tn_hudi_warn_index(w);
+    TN_TRY(tn_hudi_index_check(cx, w));
     if (wants_tag(w)) {
         TN_TRY(choose_files(cx, w, paths));
         options.files = w->files;
@@ -415,16 +417,14 @@ int tn_hudi_files_plan(tarn_cx *cx, tn_hudi_write *w, bool stream)
     size_t count;
     int rc = TARN_OK;
 
-    if (w->options.index == TN_INDEX_BUCKET) {
-        if (w->options.buckets > UINT32_MAX)
-            TN_FAIL(TARN_E_INVALID, "hoodie.bucket.index.num.buckets: too many");
+    if (w->options.index == TN_INDEX_BUCKET)
         options.index_buckets = (uint32_t)w->options.buckets;
-    }
     if (stream) {
         uint32_t number;
 
         TN_TRY(tn_record_key_path_add(cx, w->key, TN_STR(""), &number));
         TN_TRY(load_slices(cx, w));
+        TN_TRY(tn_hudi_index_check(cx, w));
     }
     TN_TRY(make_in(cx, w, stream, &in, &count));
     TN_TRY(record_bytes(cx, w, &options));

@@ -146,10 +146,12 @@ typedef struct tn_hudi_write {
 
 void tn_hudi_write_warn(const tn_hudi_write *w, const char *text);
 
-/* hudi_warn.c: once columns are bound; once file groups are known; once partitions are planned. */
+/* hudi_warn.c: once columns are bound; once partitions are planned. */
 void tn_hudi_warn_columns(const tn_hudi_write *w);
-void tn_hudi_warn_index(const tn_hudi_write *w);
 void tn_hudi_warn_paths(const tn_hudi_write *w);
+
+/* hudi_index.c: once file groups are known. INVALID where they are those of another index. */
+int tn_hudi_index_check(tarn_cx *cx, const tn_hudi_write *w);
 
 /* hudi_open.c */
 

@@ -92,28 +92,6 @@ void tn_hudi_warn_columns(const tn_hudi_write *w)
     }
 }
 
-/* "00000012-…": how a bucket index names its file groups. */
-static bool is_bucket_id(tn_str id)
-{
-    for (size_t i = 0; i < 8; i++)
-        if (i >= id.len || id.ptr[i] < '0' || id.ptr[i] > '9')
-            return false;
-    return id.len > 8 && id.ptr[8] == '-' && id.ptr[0] == '0' && id.ptr[1] == '0';
-}
-
-void tn_hudi_warn_index(const tn_hudi_write *w)
-{
-    if (w->options.index == TN_INDEX_BUCKET || w->slices.slice_count == 0)
-        return;
-    for (size_t i = 0; i < w->slices.slice_count; i++)
-        if (!is_bucket_id(w->slices.slices[i].base.file_id))
-            return;
-    tn_hudi_write_warn(
-        w, "the table's file groups are those of a bucket index, and this write places rows "
-           "without one: give --set hoodie.index.type=BUCKET and "
-           "hoodie.bucket.index.num.buckets as its other writers do, or they find rows twice");
-}
-
 static size_t count_digits(tn_str text)
 {
     size_t n = 0;

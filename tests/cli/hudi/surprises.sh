@@ -12,9 +12,6 @@ tarn read t -c id | wc -l
 echo "- integers that become double"
 tarn write wide a.ndjson --key id -c id,n >made
 echo '{"id": "1", "n": 1.5}' | tarn write wide - --schema 'id:string,n:double' >made
-echo "- a bucket index that is forgotten"
-tarn write bucket a.ndjson --key id -c id,n --set hoodie.index.type=BUCKET --set hoodie.bucket.index.num.buckets=2 >made
-tarn write bucket a.ndjson -c id,n >made
 echo "- a field of a struct that the rows lack"
 tarn write whole a.ndjson --key id -c id,s >made
 echo '{"id": "1", "s": {"x": 5}}' | tarn write whole - --schema 'id:string,s:struct<x:bigint>' || echo "exit $?"
