@@ -129,6 +129,25 @@ static bool is_half(const tn_chunk_writer *w)
            w->page.plain.len >= w->options.page_bytes / 2;
 }
 
+/* Values of a page go on in its encoding, which was chosen with more to look at. What is pending in
+ * another is written first. */
+static int go_on_in(tarn_cx *cx, tn_chunk_join *join, const tn_join_page *page)
+{
+    tn_chunk_writer *w = join->writer;
+    int32_t encoding = page->header.encoding;
+    int rc = TARN_OK;
+
+    if (page->coded || page->nulls == page->header.values ||
+        (encoding == TN_ENC_BYTE_STREAM_SPLIT && !w->options.byte_stream_split))
+        goto done;
+    if (w->encoding_chosen && w->encoding != encoding)
+        TN_TRY(tn_chunk_writer_flush(cx, w));
+    w->encoding = encoding;
+    w->encoding_chosen = true;
+done:
+    return rc;
+}
+
 /* Page i, of which rows change. One that has become small waits for a neighbour that changes, too
  * (I2). */
 static int encode_page(tarn_cx *cx, splicing *s, size_t i)
@@ -138,6 +157,7 @@ static int encode_page(tarn_cx *cx, splicing *s, size_t i)
     int rc = TARN_OK;
 
     TN_TRY(tn_join_turn(cx, join, page->coded && s->mapped && !tn_join_past_dictionary(join)));
+    TN_TRY(go_on_in(cx, join, page));
     TN_TRY(encode_rows(cx, s, s->row, s->row + page->rows));
     if (is_half(join->writer))
         TN_TRY(tn_chunk_writer_flush(cx, join->writer));
@@ -279,8 +299,10 @@ static int splice_part(tarn_cx *cx, splicing *s)
     int rc = TARN_OK;
 
     TN_TRY(prepare(cx, s, &why));
-    if (why == NULL)
+    if (why == NULL) {
+        join->writer->level_judged = true; /* few pages do not earn the trial back */
         return splice_pages(cx, s);
+    }
     if (!s->mapped)
         TN_TRY(forget_dictionary(cx, join));
     TN_TRY(encode_rows(cx, s, 0, rows));
