@@ -30,10 +30,9 @@ static void find_again(tarn_cx *cx, tn_hfile_cursor *other, tn_str key)
 static void walk(tarn_cx *cx, tn_hfile *file)
 {
     tn_hfile_cursor *cursor = NULL, *other = NULL;
-    tn_buf last = {0};
+    tn_buf last = {0}, copy = {0};
     tn_str key, value;
     bool more = true, sorted = true;
-    volatile unsigned sum = 0;
     int rc = tn_hfile_cursor_open(cx, file, &cursor);
 
     must(rc == TARN_OK && tn_hfile_cursor_open(cx, file, &other) == TARN_OK);
@@ -41,8 +40,8 @@ static void walk(tarn_cx *cx, tn_hfile *file)
         rc = tn_hfile_cursor_next(cx, cursor, &more, &key, &value);
         if (rc != TARN_OK || !more)
             break;
-        for (size_t k = 0; k < value.len; k++) /* each byte is there */
-            sum += (uint8_t)value.ptr[k];
+        tn_buf_reset(&copy);
+        tn_buf_str(&copy, value); /* each byte is there */
         sorted = sorted && (i == 0 || tn_str_compare(tn_buf_view(&last), key) <= 0);
         tn_buf_reset(&last);
         tn_buf_str(&last, key);
@@ -58,6 +57,7 @@ static void walk(tarn_cx *cx, tn_hfile *file)
         }
     }
     tn_buf_clear(&last);
+    tn_buf_clear(&copy);
     tn_hfile_cursor_close(cursor);
     tn_hfile_cursor_close(other);
 }

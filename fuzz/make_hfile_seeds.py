@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes fuzz/corpus/hfile: HFiles in every form that is read (docs/format/hfile.md). Key i of n is "key-%05d", its value
-"value %d of a file". The files that real Hudi wrote lie beside them (tests/golden/hfile has their story).
+"value %d of a file". Beside them lie files that real Hudi wrote into the metadata tables that tests/interop/test_hudi_metadata.py
+makes: hudi_0_15_files (HBase's writer), hudi_1_0_column_stats (the same), hudi_1_2_record_index (Hudi's own).
 
   fuzz/make_hfile_seeds.py [DIRECTORY]"""
 import base64

@@ -152,7 +152,7 @@ int tn_hfile_block_read(tarn_cx *cx, tn_hfile *file, uint64_t offset, uint64_t e
 {
     size_t ahead = HEADER_BYTES, len;
     tn_str block;
-    header h;
+    header h = {0};
     int rc = TARN_OK;
 
     assert(end <= file->size);

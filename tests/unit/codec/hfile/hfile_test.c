@@ -3,6 +3,7 @@
 
 #include "codec/bloom/key_filter.h"
 #include "io/store_memory.h"
+#include "unit/alloc.h"
 #include "unit/hex.h"
 
 static tn_buf load(const char *path)
@@ -232,6 +233,56 @@ static void test_hfile__page(void **state)
     tarn_cx_close(cx);
 }
 
+/* What the writers inside of Hudi 0.15, 1.0 and 1.2 made. */
+static void test_hfile__of_hudi(void **state)
+{
+    static const struct {
+        const char *name, *first;
+        uint64_t count;
+        bool filter;
+    } cases[] = {
+        {"hudi_0_15_files", "__all_partitions__", 5, true},
+        {"hudi_1_0_column_stats", NULL, 65, true},
+        {"hudi_1_2_record_index", NULL, 41, true},
+    };
+    tarn_cx *cx = tarn_cx_open(NULL);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tn_buf bytes = load_seed(cases[i].name), meta = {0};
+        tn_key_filter *filter = NULL;
+        tn_hfile_cursor *cursor = NULL;
+        tn_hfile *file = NULL;
+        tn_str key, value;
+        uint64_t count = 0;
+        bool more, present;
+
+        assert_ok(cx, tn_hfile_open_memory(cx, tn_buf_view(&bytes), TN_STR("file"), &file));
+        assert_true(tn_str_starts(tn_hfile_info(file, "schema"), TN_STR("{\"type\":\"record\"")));
+        assert_ok(cx, tn_hfile_meta(cx, file, "bloomFilter", &present, &meta));
+        assert_int_equal(present, cases[i].filter);
+        assert_ok(cx, tn_key_filter_parse(cx, tn_buf_view(&meta), TN_KEY_FILTER_DYNAMIC,
+                                          TN_STR("file"), &filter));
+        assert_ok(cx, tn_hfile_cursor_open(cx, file, &cursor));
+        for (;; count++) {
+            assert_ok(cx, tn_hfile_cursor_next(cx, cursor, &more, &key, &value));
+            if (!more)
+                break;
+            assert_true(tn_key_filter_has(filter, key));
+            if (count == 0 && cases[i].first != NULL)
+                assert_true(tn_str_is(key, cases[i].first));
+        }
+        if (count != cases[i].count || count != tn_hfile_count(file))
+            fail_msg("%s: %llu entries", cases[i].name, (unsigned long long)count);
+        tn_key_filter_close(filter);
+        tn_hfile_cursor_close(cursor);
+        tn_hfile_close(file);
+        tn_buf_clear(&meta);
+        tn_buf_clear(&bytes);
+    }
+    tarn_cx_close(cx);
+}
+
 /* ---- broken ones ---- */
 
 /* Reads all there is; a status. */
@@ -297,6 +348,34 @@ static void test_hfile__flipped_bits(void **state)
                 fail_msg("%s: byte %zu: no text", seeds[i].name, at);
             if (rc == TARN_OK && sums && at < end)
                 fail_msg("%s: byte %zu flipped, and nobody sees it", seeds[i].name, at);
+        }
+        tn_buf_clear(&bytes);
+    }
+    tarn_cx_close(cx);
+}
+
+/* The n-th allocation fails, for every n: a status with text, and nothing is lost. */
+static void test_hfile__no_memory(void **state)
+{
+    static const char *const names[] = {"levels_3", "meta", "hudi_1_2_record_index"};
+    tarn_cx *cx = tarn_cx_open(NULL);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        tn_buf bytes = load_seed(names[i]);
+        size_t total;
+
+        alloc_watch(0);
+        assert_ok(cx, read_all(cx, tn_buf_view(&bytes)));
+        total = alloc_unwatch();
+        for (size_t n = 1; n <= total; n++) {
+            int rc;
+
+            alloc_watch(n);
+            rc = read_all(cx, tn_buf_view(&bytes));
+            alloc_unwatch();
+            if (rc != TARN_OK && (rc != TARN_E_NOMEM || tarn_cx_error(cx)[0] == '\0'))
+                fail_msg("%s: allocation %zu: %s", names[i], n, tarn_cx_error(cx));
         }
         tn_buf_clear(&bytes);
     }
