@@ -304,9 +304,14 @@ static bool can_do_without(int rc)
 
 static int keep_problem(tarn_cx *cx, load *l)
 {
-    l->slices.listing_problem = tn_str_of(tarn_cx_error(cx));
+    tn_str text = tn_str_of(tarn_cx_error(cx));
+    int rc = tn_arena_keep(cx, l->arena, &text);
+
+    if (rc != TARN_OK)
+        return rc;
+    l->slices.listing_problem = text;
     tn_cx_forget(cx);
-    return tn_arena_keep(cx, l->arena, &l->slices.listing_problem);
+    return TARN_OK;
 }
 
 /* By the metadata table; where there is none, or it cannot be read, by the directories. */

@@ -28,12 +28,13 @@ static bool is_listed(const tn_str *paths, size_t count, tn_str path)
 
 static int fill(tarn_cx *cx, tn_metadata *metadata, tn_slices_folder *folder)
 {
+    tn_arena decoded = {0};
     tn_metadata_file *files;
     size_t count;
     int rc = TARN_OK;
 
     TN_TRY(tn_cx_check(cx));
-    TN_TRY(tn_metadata_files(cx, metadata, folder->path, &folder->arena, &files, &count));
+    TN_TRY(tn_metadata_files(cx, metadata, folder->path, &decoded, &files, &count));
     folder->entries = tn_arena_array(cx, &folder->arena, count + 1, sizeof *folder->entries);
     if (folder->entries == NULL)
         TN_TRY(TARN_E_NOMEM);
@@ -43,11 +44,13 @@ static int fill(tarn_cx *cx, tn_metadata *metadata, tn_slices_folder *folder)
             TN_FAIL(TARN_E_CORRUPT, "metadata table: partition \"%.*s\" lists a file \"%.*s\"",
                     TN_STR_ARG(folder->path), TN_STR_ARG(files[i].name));
         folder->entries[i].name = files[i].name;
+        TN_TRY(tn_arena_keep(cx, &folder->arena, &folder->entries[i].name));
         folder->entries[i].stat =
             (tn_stat){.kind = TN_ENTRY_FILE, .size_bytes = files[i].size_bytes, .links = 1};
     }
     folder->count = count;
 done:
+    tn_arena_clear(&decoded);
     return rc;
 }
 

@@ -627,6 +627,7 @@ static void test_metadata__slices(void **state)
         same_slices(names[i], &walked, &again);
         assert_ok(f.cx, tn_slices_warning(f.cx, &again, &f.arena, &warning));
         assert_true(tn_str_starts(warning, TN_STR("the metadata table cannot be used")));
+        assert_true(tn_str_starts(again.listing_problem, f.root));
         assert_ok(f.cx, tn_slices_warning(f.cx, &walked, &f.arena, &warning));
         assert_int_equal(warning.len, 0);
         fixture_close(&f);
