@@ -9,13 +9,14 @@
 
 typedef struct tn_avro_rows tn_avro_rows;
 
-/* `columns`: a struct schema; its fields are found in `writer` by name, at every depth, and
- * widened: int -> long -> float -> double, any number, date and time -> utf8 where Hudi's schema
- * evolution allows it (batch/widen.h), string <-> bytes, decimals by scale. Fields that the writer
- * lacks become null; where the column is not nullable, the zero value. A union of several types is
- * read into a struct whose fields are "member0", "member1"... in the order of its branches without
- * null, or into one column where the types allow it. UNSUPPORTED naming the field and both types
- * for all else. `writer` is borrowed until close. `where` for messages, copied. */
+/* `columns`: a struct schema; its fields are found in `writer` by name (else, if that is the
+ * only one, without regard to case, as in base files), at every depth, and widened: int -> long ->
+ * float -> double, any number, date and time -> utf8 where Hudi's schema evolution allows it
+ * (batch/widen.h), string <-> bytes, decimals by scale. Fields that the writer lacks become null;
+ * where the column is not nullable, the zero value. A union of several types is read into a struct
+ * whose fields are "member0", "member1"... in the order of its branches without null, or into one
+ * column where the types allow it. UNSUPPORTED naming the field and both types for all else.
+ * `writer` is borrowed until close. `where` for messages, copied. */
 int tn_avro_rows_open(tarn_cx *cx, const tn_avro_type *writer, const struct ArrowSchema *columns,
                       tn_str where, tn_avro_rows **out);
 void tn_avro_rows_close(tn_avro_rows *rows);

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "batch/type.h"
 #include "batch/widen.h"
@@ -152,17 +153,46 @@ done:
     return rc;
 }
 
-/* The field of the writer's record that `name` means, looked for from `hint` on; field_count:
- * none. Columns mostly come in the writer's order. */
-static size_t find_field(const tn_avro_type *record, tn_str name, size_t hint)
+static bool same_but_case(tn_str a, tn_str b)
 {
-    for (size_t n = 0; name.len > 0 && n < record->field_count; n++) {
+    return a.len == b.len && a.len != 0 && strncasecmp(a.ptr, b.ptr, a.len) == 0;
+}
+
+/* The field that column `column` means without regard to case, if it is the only one, and the only
+ * column that could mean it; field_count: none. */
+static size_t find_other_case(const tn_avro_type *record, const struct ArrowSchema *columns,
+                              int64_t column)
+{
+    tn_str name = tn_str_of(columns->children[column]->name);
+    size_t found = record->field_count;
+
+    for (int64_t i = 0; i < columns->n_children; i++)
+        if (i != column && same_but_case(tn_str_of(columns->children[i]->name), name))
+            return record->field_count;
+    for (size_t i = 0; i < record->field_count; i++) {
+        if (!same_but_case(record->fields[i].name, name))
+            continue;
+        if (found != record->field_count)
+            return record->field_count;
+        found = i;
+    }
+    return found;
+}
+
+/* The field of the writer's record that a column means, looked for from `hint` on; field_count:
+ * none. Columns mostly come in the writer's order. */
+static size_t find_field(const tn_avro_type *record, const struct ArrowSchema *columns,
+                         int64_t column, size_t hint)
+{
+    tn_str name = tn_str_of(columns->children[column]->name);
+
+    for (size_t n = 0; n < record->field_count; n++) {
         size_t i = hint + n < record->field_count ? hint + n : hint + n - record->field_count;
 
         if (tn_str_equal(record->fields[i].name, name))
             return i;
     }
-    return record->field_count;
+    return find_other_case(record, columns, column);
 }
 
 /* Puts skips of fixed length that follow one another into one. */
@@ -196,7 +226,7 @@ static int compile_fields(compiler *c, const tn_avro_type *type, target t, tn_av
         step->items[i].name = type->fields[i].name;
     for (int64_t i = 0; i < t.wanted->n_children; i++) {
         target field = {t.wanted->children[i], t.natural->children[i], &t.column->children[i]};
-        size_t at = find_field(type, tn_str_of(field.wanted->name), hint);
+        size_t at = find_field(type, t.wanted, i, hint);
 
         if (at == type->field_count || type->fields[at].type->kind == TN_AVRO_NULL) {
             TN_TRY(set_missing(c, field));

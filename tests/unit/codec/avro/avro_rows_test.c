@@ -267,6 +267,15 @@ static const struct {
      RECORD(FIELD("i", "\"string\"") "," FIELD("f", "\"string\"")),
      {WIDE_BYTES},
      "{\"i\":\"42\",\"f\":\"1.1\"}\n"},
+    /* Names that differ in case alone, where nothing else could be meant. */
+    {RECORD(FIELD("Id", "\"int\"") "," FIELD("a", "\"int\"") "," FIELD("A", "\"int\"")),
+     RECORD(FIELD("ID", "\"int\"") "," FIELD("A", "\"int\"")),
+     {"020406"},
+     "{\"ID\":1,\"A\":3}\n"},
+    {RECORD(FIELD("a", "\"int\"") "," FIELD("b", "\"int\"") "," FIELD("B", "\"int\"")),
+     RECORD(FIELD("a", "\"int\"") "," FIELD("A", "[\"null\",\"int\"]")),
+     {"020406"},
+     "{\"a\":1,\"A\":null}\n"},
     /* A field of nulls alone is one that is not there. */
     {RECORD(FIELD("a", "\"null\"") "," FIELD("b", "\"int\"")),
      RECORD(FIELD("a", "[\"null\",\"string\"]") "," FIELD("b", "[\"null\",\"int\"]")),
