@@ -44,6 +44,7 @@ typedef struct tarn_instant {
     uint64_t bytes;         /* of that file */
     const tarn_commit_counts *counts; /* NULL: no completed commit, or not asked for */
     const char *problem;              /* why it cannot be read, and the way out */
+    bool archived; /* it left the active timeline; `file` is that of the archive it stands in */
 } tarn_instant;
 
 /* ---- the timeline */
@@ -55,6 +56,7 @@ typedef struct tarn_timeline_options {
     size_t action_count;
     uint64_t limit; /* only so many of the newest; 0: all */
     bool descending;
+    bool archived; /* with the completed ones that were archived, which have no counts here */
 } tarn_timeline_options;
 
 typedef struct tarn_timeline {
@@ -67,6 +69,7 @@ typedef struct tarn_timeline {
     uint64_t active, pending;   /* of the whole active timeline */
     const char *const *strange; /* names there that are no instants' files */
     size_t strange_count;
+    uint64_t archived; /* how many there are, where they were asked for */
 } tarn_timeline;
 
 /* `options` may be NULL. INVALID for an action that does not exist. */
@@ -111,9 +114,10 @@ typedef struct tarn_instant_detail {
 } tarn_instant_detail;
 
 /* The instant of that requested time (a prefix of it will do where it is the only one); `action`
- * chooses where several share it, and may be NULL: the first, a savepoint last. NOTFOUND with what
- * is near. CORRUPT for an empty or damaged file of a completed instant, naming file, instant and
- * the way out. */
+ * chooses where several share it, and may be NULL: the first, a savepoint last. One that is not on
+ * the active timeline is looked for in the archive; its contents are told, not its files. NOTFOUND
+ * with what is near. CORRUPT for an empty or damaged file of a completed instant, naming file,
+ * instant and the way out. */
 TARN_API int tarn_instant_open(tarn_cx *cx, const char *path, const char *time, const char *action,
                                tarn_instant_detail **out);
 TARN_API void tarn_instant_close(tarn_instant_detail *detail);

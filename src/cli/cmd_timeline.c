@@ -2,7 +2,7 @@
 #include "instant_print.h"
 
 struct values {
-    bool counts, pending, descending;
+    bool counts, pending, descending, archived;
     struct cmd_list actions;
     uint64_t limit;
 };
@@ -15,6 +15,8 @@ static const struct cmd_option options[] = {
                   "only these: commit, deltacommit, replacecommit, clean, rollback, …"),
     CMD_COUNT(struct values, limit, "limit", 'n', "only the newest N (all)"),
     CMD_FLAG(struct values, descending, "desc", 0, "the newest first"),
+    CMD_FLAG(struct values, archived, "archived", 0,
+             "with instants that were archived; reads the archived timeline"),
     {0}};
 
 static void print(struct cmd_call *call, const tarn_timeline *timeline)
@@ -27,6 +29,8 @@ static void print(struct cmd_call *call, const tarn_timeline *timeline)
     out_note(call->out, "%s on the active timeline, %s pending; %s, times are %s",
              out_many(&a, timeline->active, "instant", NULL), out_count(&b, timeline->pending),
              timeline->type, timeline->utc ? "UTC" : "local to their writer");
+    if (values->archived)
+        out_note(call->out, "%s in the archive", out_many(&a, timeline->archived, "instant", NULL));
 }
 
 static void print_json(struct cmd_call *call, const tarn_timeline *timeline)
@@ -41,6 +45,8 @@ static void print_json(struct cmd_call *call, const tarn_timeline *timeline)
     out_json_bool(&json, "utc", timeline->utc);
     out_json_u64(&json, "active", timeline->active);
     out_json_u64(&json, "pending", timeline->pending);
+    if (((const struct values *)call->values)->archived)
+        out_json_u64(&json, "archived", timeline->archived);
     out_json_array(&json, "instants");
     for (size_t i = 0; i < timeline->instant_count; i++)
         instant_print_json(&json, &timeline->instants[i]);
@@ -70,7 +76,8 @@ static int run(struct cmd_call *call)
                                           .actions = values->actions.items,
                                           .action_count = values->actions.count,
                                           .limit = values->limit,
-                                          .descending = values->descending};
+                                          .descending = values->descending,
+                                          .archived = values->archived};
     tarn_timeline *timeline = NULL;
     int rc = tarn_timeline_open(call->cx, call->args[0], &chosen, &timeline);
 
@@ -94,7 +101,8 @@ const struct cmd cmd_timeline = {
         "thousands of instants take no time; --counts opens the commits that are shown, and "
         "adds operation, file groups added, rewritten and replaced, rows and bytes written.\n\n"
         "Below table version 8 the time of completion is the age of the file. Instants that "
-        "were archived are not shown.",
+        "were archived are shown with --archived, without counts; `tarn instant` tells what "
+        "one of them did.",
     .example = "# what is under way, or was left by a crash\n"
                "tarn timeline lake/orders --pending\n"
                "# what the last ten commits did\n"

@@ -52,7 +52,10 @@ void instant_print_table(struct out *out, const tarn_instant *instants, size_t c
 
         out_cell(table, "%s", at->time);
         out_cell(table, "%s", at->action);
-        out_cell(table, "%s%s", at->state, at->problem != NULL ? " (damaged)" : "");
+        out_cell(table, "%s%s", at->state,
+                 at->problem != NULL ? " (damaged)"
+                 : at->archived      ? " (archived)"
+                                     : "");
         out_cell(table, "%s",
                  at->completion != NULL ? instant_print_time(&word, at->completion) : "-");
         if (counts)
@@ -72,6 +75,8 @@ void instant_print_members(struct out_json *json, const tarn_instant *instant)
     out_json_text(json, "file", instant->file);
     out_json_u64(json, "bytes", instant->bytes);
     out_json_text(json, "problem", instant->problem);
+    if (instant->archived)
+        out_json_bool(json, "archived", true);
     if (counts == NULL)
         return;
     out_json_object(json, "counts");

@@ -162,3 +162,20 @@ int tn_hudi_view_instant(tarn_cx *cx, tn_hudi_view *view, const tn_instant *inst
 done:
     return rc;
 }
+
+int tn_hudi_view_archived(tarn_cx *cx, tn_hudi_view *view, const tn_instant *instant,
+                          const tn_archive_contents *contents, tarn_instant *out)
+{
+    tarn_instant made = {.state = state_name(instant->state), .archived = true};
+    int rc = TARN_OK;
+
+    TN_TRY(tn_hudi_view_keep(cx, view, instant->time, &made.time));
+    TN_TRY(tn_hudi_view_keep(cx, view, instant->completion, &made.completion));
+    TN_TRY(tn_hudi_view_keep(cx, view, instant->word, &made.action));
+    TN_TRY(tn_hudi_view_keep(cx, view, instant->name, &made.file));
+    if (contents != NULL && contents->is_commit)
+        TN_TRY(fill_counts(cx, view, &contents->commit, &made));
+    *out = made;
+done:
+    return rc;
+}

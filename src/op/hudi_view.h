@@ -2,6 +2,7 @@
 #ifndef TN_OP_HUDI_VIEW_H
 #define TN_OP_HUDI_VIEW_H
 
+#include "table/archive.h"
 #include "table/hudi_slices.h"
 #include "tarn/timeline.h"
 
@@ -27,6 +28,9 @@ int tn_hudi_view_keep(tarn_cx *cx, tn_hudi_view *view, tn_str text, const char *
  * a problem instead. */
 int tn_hudi_view_instant(tarn_cx *cx, tn_hudi_view *view, const tn_instant *instant, bool counts,
                          tarn_instant *out);
+/* The same of an archived one; `contents` NULL: without counts. */
+int tn_hudi_view_archived(tarn_cx *cx, tn_hudi_view *view, const tn_instant *instant,
+                          const tn_archive_contents *contents, tarn_instant *out);
 bool tn_hudi_view_is_commit(const tn_instant *instant);
 /* INVALID where it is no instant's time. */
 int tn_hudi_view_check_time(tarn_cx *cx, const char *time);

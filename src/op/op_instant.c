@@ -22,21 +22,21 @@ static int no_such(tarn_cx *cx, const state *self, const char *time, const char 
     first = timeline->instants[0].time;
     last = timeline->instants[timeline->count - 1].time;
     if (strlen(time) >= first.len && tn_str_compare(tn_str_of(time), first) < 0)
-        return tn_fail(cx, TARN_E_NOTFOUND,
-                       "%.*s: no instant %s: the active timeline begins with %.*s, what is older "
-                       "is archived",
-                       TN_STR_ARG(self->view.root), time, TN_STR_ARG(first));
+        return tn_fail(
+            cx, TARN_E_NOTFOUND,
+            "%.*s: no instant %s: the active timeline begins with %.*s, and the archived "
+            "one does not have it",
+            TN_STR_ARG(self->view.root), time, TN_STR_ARG(first));
     return tn_fail(cx, TARN_E_NOTFOUND,
                    "%.*s: no instant %s%s%s; `tarn timeline` lists them, the newest is %.*s",
                    TN_STR_ARG(self->view.root), time, action != NULL ? " with the action " : "",
                    action != NULL ? action : "", TN_STR_ARG(last));
 }
 
-/* The instant of that time, or the only one whose time begins so. */
-static int find(tarn_cx *cx, const state *self, const char *time, const char *action,
-                const tn_instant **out)
+/* The instant of that time, or the only one whose time begins so; NULL: none. */
+static int find_in(tarn_cx *cx, const tn_timeline *timeline, const char *time, const char *action,
+                   const tn_instant **out)
 {
-    const tn_timeline *timeline = &self->view.timeline;
     tn_str wanted = tn_str_of(time);
     const tn_instant *found = NULL;
 
@@ -53,10 +53,29 @@ static int find(tarn_cx *cx, const state *self, const char *time, const char *ac
         if (found == NULL)
             found = at;
     }
-    if (found == NULL)
-        return no_such(cx, self, time, action);
     *out = found;
     return TARN_OK;
+}
+
+/* On the active timeline, else in the archive. */
+static int find(tarn_cx *cx, state *self, const char *time, const char *action, bool *archived,
+                const tn_instant **out)
+{
+    tn_timeline archive;
+    int rc = TARN_OK;
+
+    *archived = false;
+    TN_TRY(find_in(cx, &self->view.timeline, time, action, out));
+    if (*out != NULL)
+        goto done;
+    TN_TRY(tn_archive_load(cx, self->view.store, self->view.root, &self->view.config,
+                           &self->view.arena, &archive));
+    TN_TRY(find_in(cx, &archive, time, action, out));
+    if (*out == NULL)
+        TN_TRY(no_such(cx, self, time, action));
+    *archived = true;
+done:
+    return rc;
 }
 
 /* Puts the instant and the way out behind the text of the failure just met. */
@@ -230,11 +249,42 @@ done:
     return rc;
 }
 
+/* What the archive has of an instant: the plan, and what was done. */
+static int fill_archived(tarn_cx *cx, state *self, const tn_instant *instant)
+{
+    tarn_instant_file *files = tn_arena_array(cx, &self->view.arena, 2, sizeof *files);
+    tn_archive_contents contents;
+    size_t n = 0;
+    int rc = TARN_OK;
+
+    if (files == NULL)
+        return TARN_E_NOMEM;
+    TN_TRY(tn_hudi_view_keep(cx, &self->view, self->view.root, &self->face.path));
+    TN_TRY(tn_archive_read(cx, self->view.store, self->view.root, &self->view.config, instant,
+                           &self->view.arena, &contents));
+    if (contents.is_commit) {
+        TN_TRY(fill_stats(cx, self, &contents.commit));
+        TN_TRY(fill_replaced(cx, self, &contents.commit));
+        TN_TRY(fill_extra(cx, self, &contents.commit));
+    }
+    TN_TRY(tn_hudi_view_archived(cx, &self->view, instant, &contents, &self->face.instant));
+    if (contents.plan.len != 0)
+        files[n++] = (tarn_instant_file){
+            .name = self->face.instant.file, .state = "REQUESTED", .contents = contents.plan.ptr};
+    files[n++] = (tarn_instant_file){
+        .name = self->face.instant.file, .state = "COMPLETED", .contents = contents.metadata.ptr};
+    self->face.files = files;
+    self->face.file_count = n;
+done:
+    return rc;
+}
+
 int tarn_instant_open(tarn_cx *cx, const char *path, const char *time, const char *action,
                       tarn_instant_detail **out)
 {
     state *self = tn_calloc(cx, 1, sizeof *self);
     const tn_instant *instant = NULL;
+    bool archived;
     int rc = TARN_OK;
 
     assert(path != NULL && time != NULL && out != NULL);
@@ -242,8 +292,11 @@ int tarn_instant_open(tarn_cx *cx, const char *path, const char *time, const cha
         return TARN_E_NOMEM;
     TN_TRY(tn_hudi_view_check_time(cx, time));
     TN_TRY(tn_hudi_view_open(cx, path, NULL, &self->view));
-    TN_TRY(find(cx, self, time, action, &instant));
-    TN_TRY(fill(cx, self, instant));
+    TN_TRY(find(cx, self, time, action, &archived, &instant));
+    if (archived)
+        TN_TRY(fill_archived(cx, self, instant));
+    else
+        TN_TRY(fill(cx, self, instant));
     *out = &self->face;
     self = NULL;
 done:

@@ -1,6 +1,7 @@
 /* The timeline of a table as a value.
  *
- * I1: without counts no file is opened but hoodie.properties, and commits that are empty. */
+ * I1: without counts no file is opened but hoodie.properties, and commits that are empty; the
+ *     archive only where it is asked for. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -49,35 +50,76 @@ static bool wanted(const tarn_timeline_options *options, const tn_instant *insta
     return options->action_count == 0;
 }
 
+typedef struct chosen_instant {
+    const tn_instant *instant;
+    bool archived;
+} chosen_instant;
+
+static int by_time(const void *a, const void *b)
+{
+    const tn_instant *x = ((const chosen_instant *)a)->instant;
+    const tn_instant *y = ((const chosen_instant *)b)->instant;
+    int order = tn_str_compare(x->time, y->time);
+
+    return order != 0 ? order : (int)x->action - (int)y->action;
+}
+
+/* The instants asked for, by time; an archived one that is still active is that one. */
+static size_t choose(const state *self, const tarn_timeline_options *options,
+                     const tn_timeline *archive, chosen_instant *chosen)
+{
+    const tn_timeline *timeline = &self->view.timeline;
+    size_t count = 0;
+
+    for (size_t i = 0; i < archive->count; i++)
+        if (wanted(options, &archive->instants[i]) &&
+            tn_timeline_find(timeline, archive->instants[i].time, archive->instants[i].action) ==
+                NULL)
+            chosen[count++] = (chosen_instant){&archive->instants[i], true};
+    for (size_t i = 0; i < timeline->count; i++)
+        if (wanted(options, &timeline->instants[i]))
+            chosen[count++] = (chosen_instant){&timeline->instants[i], false};
+    if (archive->count != 0 && count != 0)
+        qsort(chosen, count, sizeof *chosen, by_time);
+    return count;
+}
+
 static int fill_instants(tarn_cx *cx, state *self, const tarn_timeline_options *options)
 {
     const tn_timeline *timeline = &self->view.timeline;
-    const tn_instant **chosen =
-        tn_arena_array(cx, &self->view.arena, timeline->count, sizeof *chosen);
+    tn_timeline archive = {0};
+    chosen_instant *chosen;
     tarn_instant *made;
-    size_t count = 0, first;
+    size_t count, first;
     int rc = TARN_OK;
 
+    if (options->archived)
+        TN_TRY(tn_archive_load(cx, self->view.store, self->view.root, &self->view.config,
+                               &self->view.arena, &archive));
+    chosen = tn_arena_array(cx, &self->view.arena, timeline->count + archive.count, sizeof *chosen);
     if (chosen == NULL)
-        return TARN_E_NOMEM;
-    for (size_t i = 0; i < timeline->count; i++) {
+        TN_TRY(TARN_E_NOMEM);
+    for (size_t i = 0; i < timeline->count; i++)
         self->face.pending += timeline->instants[i].state != TN_STATE_COMPLETED;
-        if (wanted(options, &timeline->instants[i]))
-            chosen[count++] = &timeline->instants[i];
-    }
+    count = choose(self, options, &archive, chosen);
     first = options->limit != 0 && options->limit < count ? count - (size_t)options->limit : 0;
     made = tn_arena_array(cx, &self->view.arena, count - first, sizeof *made);
     if (made == NULL)
-        return TARN_E_NOMEM;
+        TN_TRY(TARN_E_NOMEM);
     for (size_t i = first; i < count; i++) {
         size_t to = options->descending ? count - 1 - i : i - first;
 
         TN_TRY(tn_cx_check(cx));
-        TN_TRY(tn_hudi_view_instant(cx, &self->view, chosen[i], options->counts, &made[to]));
+        if (chosen[i].archived)
+            TN_TRY(tn_hudi_view_archived(cx, &self->view, chosen[i].instant, NULL, &made[to]));
+        else
+            TN_TRY(tn_hudi_view_instant(cx, &self->view, chosen[i].instant, options->counts,
+                                        &made[to]));
     }
     self->face.instants = made;
     self->face.instant_count = count - first;
     self->face.active = timeline->count;
+    self->face.archived = archive.count;
 done:
     return rc;
 }

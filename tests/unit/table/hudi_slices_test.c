@@ -296,3 +296,240 @@ static void test_timeline__damaged_instants_name_themselves(void **state)
     }
     lake_close(&l);
 }
+
+/* ---- ranges, cleaners, readers beside services ---- */
+
+static int load_with(lake *l, const tn_slices_options *options)
+{
+    int rc = tn_timeline_load(l->cx, l->store, TN_STR("/t"), &l->config, &l->arena, &l->timeline);
+
+    return rc != TARN_OK ? rc
+                         : tn_slices_load(l->cx, l->store, TN_STR("/t"), &l->config, &l->timeline,
+                                          options, &l->arena, &l->slices);
+}
+
+static void test_hudi_slices__of_a_range_of_commits(void **state)
+{
+    static const tn_str range[] = {{"002", 3}, {"003", 3}};
+    tn_slices_options options = {
+        .written_by = range, .written_by_count = 2, .as_of = TN_STR("003")};
+    lake l = lake_open(9);
+
+    (void)state;
+    partition(&l, "p");
+    commit(&l, "001_0011.deltacommit", "p", "a_0-1-1_001.parquet");
+    commit(&l, "002_0021.deltacommit", "p", ".a_002.log.1_0-1-2");
+    commit(&l, "003_0031.deltacommit", "p", ".a_003.log.1_0-1-2");
+    commit(&l, "004_0041.deltacommit", "p", ".a_004.log.1_0-1-2");
+    put(&l, "p/a_0-1-1_001.parquet", "x");
+    put(&l, "p/.a_002.log.1_0-1-2", "x");
+    put(&l, "p/.a_003.log.1_0-1-2", "x");
+    put(&l, "p/.a_004.log.1_0-1-2", "x");
+    /* The base file is of no commit of the range: the logs stand alone. */
+    assert_ok(l.cx, load_with(&l, &options));
+    assert_false(l.slices.whole);
+    assert_int_equal(l.slices.slice_count, 1);
+    assert_int_equal(l.slices.slices[0].base.name.len, 0);
+    assert_int_equal(l.slices.slices[0].log_count, 2);
+    assert_true(tn_str_is(l.slices.slices[0].logs[1].path, "/t/p/.a_003.log.1_0-1-2"));
+    /* One of its files was cleaned: the latest snapshot stands in. */
+    assert_ok(l.cx, tn_store_remove(l.cx, l.store, TN_STR("/t/p/.a_002.log.1_0-1-2")));
+    commit(&l, "002_0021.deltacommit", "p", "gone_0-1-1_002.parquet");
+    commit(&l, "005_0051.replacecommit", "q", "b_0-1-1_005.parquet");
+    instant(&l, "006_0061.replacecommit", "{\"partitionToReplaceFileIds\":{\"p\":[\"gone\"]}}");
+    partition(&l, "q");
+    put(&l, "q/b_0-1-1_005.parquet", "x");
+    assert_ok(l.cx, load_with(&l, &options));
+    assert_true(l.slices.whole);
+    assert_int_equal(l.slices.slice_count, 2);
+    assert_int_equal(l.slices.slices[0].log_count, 2);
+    assert_true(tn_str_is(l.slices.slices[0].base.name, "a_0-1-1_001.parquet"));
+    lake_close(&l);
+}
+
+static void test_hudi_slices__a_range_leaves_out_what_it_replaced(void **state)
+{
+    static const tn_str range[] = {{"002", 3}, {"003", 3}};
+    tn_slices_options options = {
+        .written_by = range, .written_by_count = 2, .as_of = TN_STR("003")};
+    lake l = lake_open(6);
+
+    (void)state;
+    commit(&l, "001.commit", "p", "a_0-1-1_001.parquet");
+    commit(&l, "002.commit", "p", "b_0-1-1_002.parquet");
+    instant(&l, "003.replacecommit",
+            "{\"partitionToWriteStats\":{\"p\":[{\"fileId\":\"c\",\"path\":\"p/"
+            "c_0-1-1_003.parquet\"}]},\"partitionToReplaceFileIds\":{\"p\":[\"b\"]}}");
+    put(&l, "p/a_0-1-1_001.parquet", "x");
+    put(&l, "p/b_0-1-1_002.parquet", "x");
+    put(&l, "p/c_0-1-1_003.parquet", "x");
+    assert_ok(l.cx, load_with(&l, &options));
+    assert_int_equal(l.slices.slice_count, 1);
+    assert_true(tn_str_is(l.slices.slices[0].base.name, "c_0-1-1_003.parquet"));
+    options.written_by_count = 1;
+    options.as_of = TN_STR("002");
+    assert_ok(l.cx, load_with(&l, &options));
+    assert_true(tn_str_is(l.slices.slices[0].base.name, "b_0-1-1_002.parquet"));
+    lake_close(&l);
+}
+
+/* The completed file of a clean that says what it kept. */
+static void clean(lake *l, const char *name, const char *kept)
+{
+    static const char schema[] = "{\"type\":\"record\",\"name\":\"HoodieCleanMetadata\",\"fields\":"
+                                 "[{\"name\":\"earliestCommitToRetain\",\"type\":\"string\"}]}";
+    tn_str member = TN_STR("earliestCommitToRetain");
+    tn_avro_value item = {.kind = TN_AVRO_STRING, .as.text = tn_str_of(kept)};
+    tn_avro_value record = {.kind = TN_AVRO_RECORD};
+    tn_avro_schema parsed;
+    tn_buf bytes = {0};
+    tn_str path;
+
+    record.as.many.names = &member;
+    record.as.many.items = &item;
+    record.as.many.count = 1;
+    assert_ok(l->cx, tn_avro_schema_parse(l->cx, TN_STR(schema), "s", &parsed));
+    assert_ok(l->cx, tn_avro_file_write(l->cx, TN_STR(schema), parsed.root, &record, &bytes));
+    assert_ok(l->cx, tn_arena_print(l->cx, &l->arena, &path, "/t/.hoodie/timeline/%s", name));
+    assert_ok(l->cx, tn_store_put(l->cx, l->store, path, tn_buf_view(&bytes)));
+    tn_buf_clear(&bytes);
+    tn_avro_schema_clear(&parsed);
+}
+
+static void test_hudi_slices__times_that_were_cleaned_are_refused(void **state)
+{
+    lake l = lake_open(9);
+
+    (void)state;
+    partition(&l, "p");
+    commit(&l, "003_0031.commit", "p", "a_0-1-1_003.parquet");
+    commit(&l, "005_0051.commit", "p", "a_0-1-1_005.parquet");
+    put(&l, "p/a_0-1-1_003.parquet", "x");
+    put(&l, "p/a_0-1-1_005.parquet", "x");
+    assert_ok(l.cx, load_as_of(&l, "001"));
+    clean(&l, "006_0061.clean", "004");
+    assert_fails(l.cx, TARN_E_INVALID, "Cleaner cleaned up", load_as_of(&l, "003"));
+    assert_non_null(strstr(tarn_cx_error(l.cx), "from 004 on"));
+    assert_ok(l.cx, load_as_of(&l, "004"));
+    /* The newest clean counts; one that counts versions of files tells no instant. */
+    clean(&l, "007_0071.clean", "");
+    assert_ok(l.cx, load_as_of(&l, "003"));
+    assert_fails(l.cx, TARN_E_INVALID, "begins with 003", load_as_of(&l, "002"));
+    lake_close(&l);
+}
+
+static void test_hudi_slices__what_a_service_took_away_is_a_conflict(void **state)
+{
+    tn_timeline before;
+    lake l = lake_open(9);
+
+    (void)state;
+    partition(&l, "p");
+    commit(&l, "001_0011.commit", "p", "a_0-1-1_001.parquet");
+    put(&l, "p/a_0-1-1_001.parquet", "x");
+    assert_ok(l.cx, load_as_of(&l, ""));
+    before = l.timeline;
+    assert_fails(l.cx, TARN_E_CORRUPT, "no service of the table took it away",
+                 tn_slices_gone(l.cx, l.store, TN_STR("/t"), &l.config, &before,
+                                TN_STR("/t/p/a_0-1-1_001.parquet")));
+    instant(&l, "002.rollback.requested", "x");
+    assert_fails(l.cx, TARN_E_CONFLICT, "rollback 002",
+                 tn_slices_gone(l.cx, l.store, TN_STR("/t"), &l.config, &before,
+                                TN_STR("/t/p/a_0-1-1_001.parquet")));
+    assert_non_null(strstr(tarn_cx_error(l.cx), "read again"));
+    /* With the old timeline the file is missed, for that reason. */
+    assert_ok(l.cx, tn_store_remove(l.cx, l.store, TN_STR("/t/p/a_0-1-1_001.parquet")));
+    assert_fails(
+        l.cx, TARN_E_CONFLICT, "rollback 002",
+        tn_slices_load(l.cx, l.store, TN_STR("/t"), &l.config, &before, NULL, &l.arena, &l.slices));
+    lake_close(&l);
+}
+
+static void test_hudi_slices__a_snapshot_is_of_one_state(void **state)
+{
+    lake l = lake_open(9);
+
+    (void)state;
+    partition(&l, "p");
+    commit(&l, "001_0011.commit", "p", "a_0-1-1_001.parquet");
+    put(&l, "p/a_0-1-1_001.parquet", "x");
+    instant(&l, "002_0021.clean", "");
+    assert_ok(l.cx, tn_slices_snapshot(l.cx, l.store, TN_STR("/t"), &l.config, NULL, &l.arena,
+                                       &l.timeline, &l.slices));
+    assert_int_equal(l.timeline.count, 2);
+    assert_int_equal(l.slices.slice_count, 1);
+    assert_ok(l.cx, tn_store_remove(l.cx, l.store, TN_STR("/t/p/a_0-1-1_001.parquet")));
+    assert_fails(l.cx, TARN_E_CORRUPT, "is gone",
+                 tn_slices_snapshot(l.cx, l.store, TN_STR("/t"), &l.config, NULL, &l.arena,
+                                    &l.timeline, &l.slices));
+    lake_close(&l);
+}
+
+/* The file of an instant is last changed at a time of 2024-02-01. */
+static void touch(lake *l, const char *name)
+{
+    const tn_attrs attrs = {.mtime_ns = INT64_C(1706745600) * 1000000000};
+    tn_str path;
+
+    assert_ok(l->cx, tn_arena_print(l->cx, &l->arena, &path, "/t/.hoodie/%s", name));
+    assert_ok(l->cx, tn_store_attrs_set(l->cx, l->store, path, &attrs, TN_ATTRS_TIMES));
+}
+
+static void test_hudi_slices__moved_logs_are_told(void **state)
+{
+    tn_slices_options options = {0};
+    lake l = lake_open(6);
+    tn_str text;
+
+    (void)state;
+    partition(&l, "p");
+    /* Both instants' files are of a later day: the logs of the first fall to the second. */
+    instant(&l, "20240101000000001.deltacommit", "{}");
+    instant(&l, "20240101000000003.commit", "{}");
+    touch(&l, "20240101000000001.deltacommit");
+    touch(&l, "20240101000000003.commit");
+    put(&l, "p/a_0-1-1_20240101000000001.parquet", "x");
+    put(&l, "p/a_0-1-1_20240101000000003.parquet", "x");
+    put(&l, "p/.a_20240101000000001.log.1_0-1-2", "x");
+    assert_ok(l.cx, load_with(&l, &options));
+    assert_int_equal(l.slices.slices[0].log_count, 1);
+    assert_int_equal(l.slices.moved, 1);
+    assert_ok(l.cx, tn_slices_warning(l.cx, &l.slices, &l.arena, &text));
+    assert_non_null(strstr(text.ptr, ".a_20240101000000001.log.1_0-1-2"));
+    assert_non_null(strstr(text.ptr, "--v6-slices instant"));
+    options.v6_slices = TN_V6_SLICES_INSTANT;
+    assert_ok(l.cx, load_with(&l, &options));
+    assert_int_equal(l.slices.slices[0].log_count, 0);
+    assert_int_equal(l.slices.moved, 0);
+    assert_ok(l.cx, tn_slices_warning(l.cx, &l.slices, &l.arena, &text));
+    assert_int_equal(text.len, 0);
+    lake_close(&l);
+}
+
+static void test_hudi_slices__which_blocks_count(void **state)
+{
+    tn_slice_instants instants;
+    lake l = lake_open(6);
+
+    (void)state;
+    instant(&l, "001.deltacommit.inflight", "");
+    instant(&l, "002.deltacommit", "{}");
+    instant(&l, "003.deltacommit.requested", "");
+    instant(&l, "004.commit", "{}");
+    instant(&l, "005.clean", "");
+    assert_ok(l.cx, load_as_of(&l, ""));
+    assert_ok(l.cx, tn_slices_instants(l.cx, &l.timeline, (tn_str){0}, &l.arena, &instants));
+    assert_false(instants.trusted || instants.exact);
+    assert_int_equal(instants.count, 2);
+    assert_true(tn_str_is(instants.instants[0], "002") && tn_str_is(instants.instants[1], "004"));
+    assert_true(tn_str_is(instants.start, "001") && tn_str_is(instants.until, "004"));
+    assert_ok(l.cx, tn_slices_instants(l.cx, &l.timeline, TN_STR("003"), &l.arena, &instants));
+    assert_true(tn_str_is(instants.until, "003"));
+    lake_close(&l);
+    l = lake_open(9);
+    instant(&l, "002_0021.deltacommit", "{}");
+    assert_ok(l.cx, load_as_of(&l, ""));
+    assert_ok(l.cx, tn_slices_instants(l.cx, &l.timeline, (tn_str){0}, &l.arena, &instants));
+    assert_true(instants.trusted && tn_str_is(instants.until, "002"));
+    lake_close(&l);
+}
