@@ -13,7 +13,8 @@
 #include "plan/scan_values.h"
 #include "table/hudi_schema.h"
 
-#define TN_DEFAULT_PARTITION "__HIVE_DEFAULT_PARTITION__"
+#define TN_DEFAULT_PARTITION     "__HIVE_DEFAULT_PARTITION__"
+#define TN_OLD_DEFAULT_PARTITION "default"
 
 typedef struct planning {
     const tn_hudi_config *config;
@@ -93,8 +94,18 @@ static bool told_type(const planning *p, tn_str name, enum tn_partition_type *ou
     return false;
 }
 
+/* Tables of version 2 do not say how their paths are made. */
+static bool says_how(const tn_hudi_config *config)
+{
+    return config->version > 2 ||
+           tn_properties_get(&config->all, "hoodie.datasource.write.hive_style_partitioning").len !=
+               0;
+}
+
 static bool as_it_is(const tn_hudi_config *config, size_t f)
 {
+    if (!says_how(config))
+        return false;
     switch (config->keygen) {
     case TN_KEYGEN_SIMPLE:
     case TN_KEYGEN_COMPLEX:
@@ -132,8 +143,9 @@ static int read_field(tarn_cx *cx, const planning *p, size_t f, tn_scan_values *
             p->unsure[i] = 1;
             continue;
         }
-        /* Null and the empty text have one path. */
-        if (tn_str_is(text, TN_DEFAULT_PARTITION)) {
+        /* Null and the empty text have one path, below version 6 another one. */
+        if (tn_str_is(text, TN_DEFAULT_PARTITION) ||
+            (p->config->version < 6 && tn_str_is(text, TN_OLD_DEFAULT_PARTITION))) {
             p->unsure[i] |= !p->dropped && out->type == TN_PART_TEXT;
             continue;
         }

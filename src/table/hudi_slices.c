@@ -319,7 +319,9 @@ static int list_files(tarn_cx *cx, load *l, tn_slices_walk *walk)
 {
     int rc = TARN_OK;
 
-    if (l->options->listing == TN_SLICES_METADATA && l->config->metadata_table) {
+    /* Metadata tables of versions below 6 are of another form, and are made anew by the upgrade. */
+    if (l->options->listing == TN_SLICES_METADATA && l->config->metadata_table &&
+        l->config->version >= 6) {
         rc = tn_slices_listed_run(cx, l->store, l->root, l->config, l->timeline, l->options, walk,
                                   &l->slices.listed);
         if (rc != TARN_OK && can_do_without(rc)) {

@@ -533,3 +533,31 @@ static void test_hudi_slices__which_blocks_count(void **state)
     assert_true(instants.trusted && tn_str_is(instants.until, "002"));
     lake_close(&l);
 }
+
+static void test_hudi_slices__old_versions_are_read_as_version_6(void **state)
+{
+    (void)state;
+    for (int32_t version = 2; version <= 5; version++) {
+        lake l = lake_open(version);
+
+        partition(&l, "p");
+        instant(&l, "20210101000000.deltacommit", "{}");
+        instant(&l, "20210101000003.commit", "{}");
+        instant(&l, "20210101000005.deltacommit.inflight", "");
+        put(&l, "p/a_0-1-1_20210101000000.parquet", "x");
+        put(&l, "p/a_0-1-1_20210101000003.parquet", "x");
+        put(&l, "p/.a_20210101000000.log.1_0-1-2", "x");
+        put(&l, "p/.a_20210101000003.log.1", "x"); /* very old: without a token */
+        /* Instants of seconds do not compare with times of milliseconds: they stand for
+         * themselves, whatever the ages of the files. */
+        touch(&l, "20210101000000.deltacommit");
+        touch(&l, "20210101000003.commit");
+        assert_ok(l.cx, load_as_of(&l, ""));
+        assert_int_equal(l.slices.slice_count, 1);
+        assert_int_equal(l.slices.moved, 0);
+        assert_true(tn_str_is(l.slices.slices[0].base.instant, "20210101000003"));
+        assert_int_equal(l.slices.slices[0].log_count, 1);
+        assert_true(tn_str_is(l.slices.slices[0].logs[0].name, ".a_20210101000003.log.1"));
+        lake_close(&l);
+    }
+}
