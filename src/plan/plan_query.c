@@ -13,8 +13,11 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "batch/moment.h"
+
+#define INSTANT_DIGITS_MAX 20 /* of the metadata table's: 17 and a suffix */
 
 static bool digits_only(tn_str text)
 {
@@ -32,7 +35,7 @@ int tn_query_instant(tarn_cx *cx, const tn_hudi_config *config, const char *text
     int64_t ms;
     int rc = TARN_OK;
 
-    if (digits_only(typed)) {
+    if (digits_only(typed) && typed.len <= INSTANT_DIGITS_MAX) {
         if (typed.len == 14)
             return tn_arena_print(cx, arena, out, "%.*s999", TN_STR_ARG(typed));
         TN_TRY(tn_arena_keep(cx, arena, &typed));
@@ -41,9 +44,13 @@ int tn_query_instant(tarn_cx *cx, const tn_hudi_config *config, const char *text
     }
     if (!tn_moment_parse(typed, &moment))
         TN_FAIL(TARN_E_INVALID,
-                "\"%.*s\": neither an instant (20240512100000000) nor a time (2024-05-12 10:00:00)",
+                "\"%.*s\": neither an instant (20240512100000000) nor a time (2024-05-12, "
+                "\"2024-05-12 10:00:00\", 2024-05-12T10:00:00.250Z)",
                 TN_STR_ARG(typed));
     ms = moment.seconds * 1000 + moment.nanos / 1000000;
+    /* Without a fraction the whole second is meant, as by an instant of seconds. */
+    if (moment.has_time && memchr(typed.ptr, '.', typed.len) == NULL)
+        ms += 999;
     TN_TRY(tn_instant_of_ms(cx, arena, ms, moment.has_zone ? config->utc : true, out));
 done:
     return rc;
