@@ -19,8 +19,10 @@
 #include "codec/parquet/prune.h"
 #include "exec/read_calendar.h"
 #include "exec/read_keys.h"
+#include "exec/read_names.h"
 #include "exec/read_rows.h"
 #include "exec/slice_read.h"
+#include "task/data_name.h"
 
 #define CONSTANT_ROWS 65536
 
@@ -220,6 +222,18 @@ done:
     return rc;
 }
 
+/* What the file's columns were called when it was written. */
+static const tn_scan_version *version_of(const tn_scan_task *task)
+{
+    tn_str instant = task->written;
+    tn_data_name parts;
+
+    if (task->names != NULL && instant.len == 0 &&
+        tn_data_name_parse(tn_path_name(task->path), &parts))
+        instant = parts.instant;
+    return tn_scan_names_at(task->names, instant);
+}
+
 /* A file of the store, or of memory where there is none. */
 static int open_file(tarn_cx *cx, tn_store *store, tn_str bytes, tn_exec_read *r)
 {
@@ -229,6 +243,7 @@ static int open_file(tarn_cx *cx, tn_store *store, tn_str bytes, tn_exec_read *r
         TN_TRY(tn_parquet_open(cx, store, r->task->path, &r->file));
     else
         TN_TRY(tn_parquet_open_memory(cx, bytes.ptr, bytes.len, r->task->path, &r->file));
+    TN_TRY(tn_read_names_parquet(cx, version_of(r->task), &r->file));
     TN_TRY(start(cx, r));
 done:
     return rc;

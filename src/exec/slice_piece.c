@@ -21,6 +21,7 @@
 #include "base/cursor.h"
 #include "codec/hfile/hfile.h"
 #include "exec/exec_read.h"
+#include "exec/read_names.h"
 
 #define BATCH_ROWS  65536
 #define BATCH_BYTES (8u << 20)
@@ -181,12 +182,14 @@ static int open_writer(tarn_cx *cx, tn_slice_piece *piece, const tn_log_block *b
     int rc = TARN_OK;
 
     writer->text = block->schema;
+    writer->version = tn_scan_names_at(piece->columns->task->names, block->instant);
     writer->partial = block->partial;
     if (block->schema.len == 0)
         TN_FAIL(TARN_E_CORRUPT, "%s: a block of rows without a schema", piece->where);
     TN_TRY(tn_avro_schema_parse(cx, block->schema, piece->where, &writer->schema));
     if (writer->schema.root->kind != TN_AVRO_RECORD)
         TN_FAIL(TARN_E_CORRUPT, "%s: the schema of the block is no record", piece->where);
+    TN_TRY(tn_read_names_avro(cx, writer->version, &writer->schema));
     find_key(piece->columns, writer);
     if (block->partial)
         TN_TRY(find_has(cx, piece->columns, writer));
@@ -202,12 +205,14 @@ done:
 static int writer_of(tarn_cx *cx, tn_slice_piece *piece, const tn_log_block *block,
                      tn_slice_writer **out)
 {
+    const tn_scan_version *version = tn_scan_names_at(piece->columns->task->names, block->instant);
     tn_slice_writer *writer;
     int rc = TARN_OK;
 
     for (size_t i = piece->writer_count; i-- > 0;) {
         writer = piece->writers[i];
-        if (writer->partial == block->partial && tn_str_equal(writer->text, block->schema)) {
+        if (writer->partial == block->partial && writer->version == version &&
+            tn_str_equal(writer->text, block->schema)) {
             *out = writer;
             return TARN_OK;
         }
@@ -467,7 +472,7 @@ done:
 /* ---- Parquet */
 
 /* The block as the file of a task that has all columns and no filter. */
-static int open_parquet(tarn_cx *cx, tn_slice_piece *piece, tn_exec_read **out)
+static int open_parquet(tarn_cx *cx, tn_slice_piece *piece, tn_str written, tn_exec_read **out)
 {
     const tn_slice_columns *columns = piece->columns;
     size_t n = (size_t)columns->work.n_children;
@@ -489,6 +494,7 @@ static int open_parquet(tarn_cx *cx, tn_slice_piece *piece, tn_exec_read **out)
     task->project_count = n;
     task->record_key_count = 0;
     task->slice = NULL;
+    task->written = written;
     task->batch_rows = 0;
     return tn_exec_read_open_memory(cx, tn_buf_view(&piece->content), task, out);
 }
@@ -505,7 +511,7 @@ static int add_parquet(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block 
     TN_TRY(flush(cx, piece));
     if (block->block->partial)
         TN_TRY(writer_of(cx, piece, block->block, &writer));
-    TN_TRY(open_parquet(cx, piece, &reader));
+    TN_TRY(open_parquet(cx, piece, block->block->instant, &reader));
     tn_exec_read_counts(reader, &counts);
     TN_TRY(find_positions(cx, piece, block, (size_t)counts.rows, &positions));
     for (;;) {

@@ -21,6 +21,7 @@ typedef struct tn_slice_run {
 /* Decodes records of one schema. */
 typedef struct tn_slice_writer {
     tn_str text; /* of the schema */
+    const tn_scan_version *version; /* what its columns were called; NULL: as today */
     bool partial;
     tn_avro_schema schema;
     tn_avro_rows *rows;

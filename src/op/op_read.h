@@ -9,10 +9,12 @@
 #include "tarn/read.h"
 
 typedef struct tn_read_file {
-    tn_str path;       /* in the store */
-    int64_t partition; /* row of the partition values; -1: none */
-    uint64_t bytes;    /* about, once decoded */
-    int64_t rows;      /* -1: unknown */
+    tn_str path;                 /* in the store */
+    int64_t partition;           /* row of the partition values; -1: none */
+    uint64_t bytes;              /* about, once decoded */
+    int64_t rows;                /* -1: unknown */
+    const tn_slice_parts *slice; /* of a Hudi table: logs to merge; NULL: the file alone. `path`
+                                    empty: logs alone */
 } tn_read_file;
 
 /* Everything a read was planned to; owned by the stream. */
@@ -28,7 +30,8 @@ typedef struct tn_read {
     struct ArrowArray partition_values;
     struct ArrowSchema all;
     tn_read_columns columns;
-    tn_scan_task task; /* of any file: path and partition are filled in */
+    tn_scan_task task;             /* of any file: path, partition and slice are filled in */
+    const struct tn_reading *hudi; /* of a Hudi table; NULL: none (op/read_hudi.h) */
     bool skip_damaged, has_limit;
     uint64_t limit;
     void (*warn)(void *arg, const char *text);
@@ -55,6 +58,8 @@ typedef struct tn_read_hudi {
  * the caller's. */
 int tn_read_hudi_load(tarn_cx *cx, tn_read *read, const tarn_read_options *options,
                       const tn_predicate *where, tn_read_hudi *out);
+/* After NOTFOUND of a file: CONFLICT, "read again", when a service took it away meanwhile. */
+int tn_read_hudi_gone(tarn_cx *cx, const tn_read *read, tn_str path);
 /* The record keys that the bound filter leaves, into read->task. */
 int tn_read_hudi_keys(tarn_cx *cx, tn_read *read, const tn_read_hudi *hudi);
 /* The stream that owns `read` once this has succeeded. */

@@ -75,6 +75,7 @@ static tn_scan_task task_of(const stream *s, size_t file)
 
     task.path = s->read->files[file].path;
     task.partition = s->read->files[file].partition;
+    task.slice = s->read->files[file].slice;
     if (s->read->has_limit && s->rows_left < BATCH_ROWS_USUAL)
         task.batch_rows = task.filter != NULL              ? BATCH_ROWS_USUAL / 8
                           : s->rows_left < LIMIT_BATCH_MIN ? LIMIT_BATCH_MIN
@@ -88,6 +89,12 @@ static int unit_add(tarn_cx *cx, unit *u, struct ArrowArray *batch)
         return TARN_E_NOMEM;
     tn_array_move(batch, &u->batches[u->count++]);
     return TARN_OK;
+}
+
+/* What messages call a file, or a slice without a base file. */
+static tn_str name_of(const tn_read_file *file)
+{
+    return file->path.len != 0 || file->slice == NULL ? file->path : file->slice->logs[0].path;
 }
 
 /* Says what the reader of a file's rows should know. */
@@ -135,12 +142,21 @@ done:
     return rc;
 }
 
+/* Why a file could not be read: of a Hudi table that is cleaned meanwhile it may be gone. */
+static int explain(tarn_cx *cx, const stream *s, size_t file, int rc)
+{
+    if (rc != TARN_E_NOTFOUND || s->read->hudi == NULL)
+        return rc;
+    return tn_read_hudi_gone(cx, s->read, name_of(&s->read->files[file]));
+}
+
 /* A failure is the unit's: the wave goes on, and the order decides which is reported. */
 static int read_unit(tarn_cx *cx, size_t i, void *arg)
 {
     stream *s = arg;
     unit *u = &s->units[i];
-    int rc = read_whole(cx, s, s->next_file + i, u);
+    size_t file = s->next_file + i;
+    int rc = explain(cx, s, file, read_whole(cx, s, file, u));
 
     if (rc == TARN_OK || rc == TARN_E_CANCELLED || rc == TARN_E_NOMEM)
         return rc;
@@ -199,7 +215,7 @@ static int next_of_wave(tarn_cx *cx, stream *s, struct ArrowArray *out)
         if (u->status != TARN_OK) {
             if (!is_skippable(s->read, u->status))
                 return tn_fail(cx, u->status, "%s", u->text);
-            tn_read_warn(s->read, s->read->files[file].path, u->text);
+            tn_read_warn(s->read, name_of(&s->read->files[file]), u->text);
         } else if (s->batch_at < u->count) {
             say(s->read, s->batch_at == 0 ? u->text : NULL);
             tn_array_move(&u->batches[s->batch_at++], out);
@@ -236,9 +252,10 @@ static int next_of_large(tarn_cx *cx, stream *s, struct ArrowArray *out)
 
     if (rc == TARN_OK && out->length > 0)
         return TARN_OK;
+    rc = explain(cx, s, s->next_file - 1, rc);
     close_large(s);
     if (rc != TARN_OK && is_skippable(s->read, rc)) {
-        tn_read_warn(s->read, s->large_task.path, tarn_cx_error(cx));
+        tn_read_warn(s->read, name_of(&s->read->files[s->next_file - 1]), tarn_cx_error(cx));
         tn_cx_forget(cx);
         return TARN_OK;
     }
@@ -251,8 +268,9 @@ static int open_large(tarn_cx *cx, stream *s)
 
     s->large_task = task_of(s, s->next_file++);
     rc = tn_exec_read_open(cx, s->read->store, &s->large_task, &s->large);
+    rc = explain(cx, s, s->next_file - 1, rc);
     if (rc != TARN_OK && is_skippable(s->read, rc)) {
-        tn_read_warn(s->read, s->large_task.path, tarn_cx_error(cx));
+        tn_read_warn(s->read, name_of(&s->read->files[s->next_file - 1]), tarn_cx_error(cx));
         tn_cx_forget(cx);
         return TARN_OK;
     }

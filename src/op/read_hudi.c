@@ -1,157 +1,210 @@
-/* Opens a Hudi table for reading: snapshot -> files, schema, condition.
- *   properties -> timeline -> slices -> schema -> partitions ruled out -> files
+/* Opens a Hudi table for reading: query -> files, schema, condition.
+ *   properties -> timeline -> slices -> schema -> partitions ruled out -> files and logs
  *
  * I1: columns come from the table's schema, never from a file; a partition column comes from the
  *     file that has it, and from the path only where the table says that files lack it.
- * I2: rows that a log may have changed are never given as if they were current.
- * I3: with --key the condition holds the key, too: pruning only saves work. */
-#include "op/op_read.h"
+ * I2: rows that a log may have changed are never given as if they were current: a slice with logs
+ * is read merged, but for read-optimized queries. I3: which rows a query gives follows from the
+ * condition; what is ruled out before only saves work.
+ */
+#include "op/read_hudi.h"
 
 #include <assert.h>
-#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "batch/array.h"
-#include "batch/moment.h"
 #include "batch/predicate.h"
-#include "plan/scan_hudi.h"
+#include "table/hudi_names.h"
 #include "table/hudi_schema.h"
 
-#define TN_KEY_COLUMN    "_hoodie_record_key"
-#define TN_READ_KEYS_MAX 1000 /* that files are looked through for */
-
-typedef struct table {
-    tn_read *read;
-    const tarn_read_options *options;
-    tn_hudi_config config;
-    tn_timeline timeline;
-    tn_slices slices;
-    struct ArrowSchema columns; /* without meta columns */
-    tn_scan_hudi scan;
-    tn_str as_of;
-} table;
-
-/* ---- which snapshot ---- */
-
-static bool digits_only(tn_str text)
+void tn_reading_say(const tn_reading *reading, const char *format, ...)
 {
-    for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
-            return false;
-    return text.len != 0;
+    char text[TN_ERROR_TEXT_MAX];
+    va_list args;
+
+    if (reading->read->warn == NULL)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    reading->read->warn(reading->read->warn_arg, text);
 }
 
-/* An instant as it stands, one of seconds to the end of its second, or a time of the table's zone.
- */
-static int find_as_of(tarn_cx *cx, table *t)
+/* ---- which query ---- */
+
+static int find_kind(tarn_cx *cx, tn_reading *r)
 {
-    tn_arena *arena = &t->read->arena;
-    tn_str text = tn_str_of(t->options->as_of);
-    tn_moment moment;
-    int64_t ms;
+    static const struct {
+        const char *mode;
+        enum tn_query_kind kind;
+    } kinds[] = {{"snapshot", TN_QUERY_SNAPSHOT},
+                 {"read_optimized", TN_QUERY_OPTIMIZED},
+                 {"incremental", TN_QUERY_INCREMENTAL},
+                 {"cdc", TN_QUERY_CDC}};
+    const tarn_read_options *options = r->options;
+    bool ranged = options->since != NULL || options->until != NULL;
+
+    r->kind = ranged ? TN_QUERY_INCREMENTAL : TN_QUERY_SNAPSHOT;
+    if (options->mode != NULL) {
+        size_t i = 0, n = sizeof kinds / sizeof kinds[0];
+
+        while (i < n && strcmp(options->mode, kinds[i].mode) != 0)
+            i++;
+        if (i == n)
+            return tn_fail(cx, TARN_E_INVALID,
+                           "mode \"%s\": it is one of snapshot, read_optimized, incremental, cdc",
+                           options->mode);
+        r->kind = kinds[i].kind;
+    }
+    if (ranged && r->kind < TN_QUERY_INCREMENTAL)
+        return tn_fail(cx, TARN_E_INVALID,
+                       "--since and --until bound an incremental or cdc read; a %s is of one time: "
+                       "give --as-of",
+                       options->mode);
+    if (options->as_of != NULL && r->kind >= TN_QUERY_INCREMENTAL)
+        return tn_fail(cx, TARN_E_INVALID,
+                       "--as-of is for snapshots; an incremental or cdc read ends at --until");
+    return TARN_OK;
+}
+
+/* ---- its files ---- */
+
+/* What was typed after an option, as an instant; NULL: *out becomes empty. */
+static int take_time(tarn_cx *cx, tn_reading *r, const char *option, const char *typed, tn_str *out)
+{
+    int rc;
+
+    *out = (tn_str){NULL, 0};
+    if (typed == NULL)
+        return TARN_OK;
+    rc = tn_query_instant(cx, &r->config, typed, &r->read->arena, out);
+    return rc == TARN_E_INVALID ? tn_fail_within(cx, rc, "%s", option) : rc;
+}
+
+static int take_options(tarn_cx *cx, tn_reading *r)
+{
+    const tarn_read_options *options = r->options;
     int rc = TARN_OK;
 
-    if (t->options->as_of == NULL)
-        goto done;
-    if (digits_only(text)) {
-        t->as_of = text;
-        if (text.len == 14)
-            TN_TRY(tn_arena_print(cx, arena, &t->as_of, "%.*s999", TN_STR_ARG(text)));
-        goto done;
-    }
-    if (!tn_moment_parse(text, &moment))
-        TN_FAIL(TARN_E_INVALID,
-                "as of \"%.*s\": neither an instant (20240512100000000) nor a time "
-                "(2024-05-12 10:00:00)",
-                TN_STR_ARG(text));
-    ms = moment.seconds * 1000 + moment.nanos / 1000000;
-    TN_TRY(tn_instant_of_ms(cx, arena, ms, moment.has_zone ? t->config.utc : true, &t->as_of));
+    TN_TRY(take_time(cx, r, "--as-of", options->as_of, &r->as_of));
+    TN_TRY(take_time(cx, r, "--since", options->since, &r->since));
+    TN_TRY(take_time(cx, r, "--until", options->until, &r->until));
+    if (options->v6_slices == NULL || strcmp(options->v6_slices, "completion") == 0)
+        r->v6_slices = TN_V6_SLICES_TIME;
+    else if (strcmp(options->v6_slices, "instant") == 0)
+        r->v6_slices = TN_V6_SLICES_INSTANT;
+    else
+        TN_FAIL(TARN_E_INVALID, "--v6-slices \"%s\": it is completion or instant",
+                options->v6_slices);
 done:
     return rc;
 }
 
-static int check_mode(tarn_cx *cx, const tarn_read_options *options, bool *optimized)
+static int load_snapshot(tarn_cx *cx, tn_reading *r)
 {
-    if (options->since != NULL || options->until != NULL)
-        return tn_fail(cx, TARN_E_UNSUPPORTED,
-                       "--since, --until: incremental reads are not there yet; leave them out");
-    *optimized = options->mode != NULL && strcmp(options->mode, "read_optimized") == 0;
-    if (options->mode == NULL || *optimized || strcmp(options->mode, "snapshot") == 0)
-        return TARN_OK;
-    return tn_fail(cx, TARN_E_UNSUPPORTED,
-                   "mode \"%s\": incremental reads are not there yet; Hudi tables are read as "
-                   "snapshot or read_optimized",
-                   options->mode);
-}
-
-/* I2. */
-static int check_logs(tarn_cx *cx, const table *t)
-{
-    size_t groups = 0;
-
-    for (size_t i = 0; i < t->slices.slice_count; i++)
-        groups += t->slices.slices[i].log_count != 0;
-    if (groups == 0)
-        return TARN_OK;
-    return tn_fail(cx, TARN_E_UNSUPPORTED,
-                   "%.*s: a merge-on-read table, and %zu of its %zu file groups have logs that are "
-                   "not compacted, which tarn does not merge: compact it with Hudi, or read what "
-                   "is compacted with --mode read_optimized",
-                   TN_STR_ARG(t->read->root), groups, t->slices.slice_count);
-}
-
-static int load_table(tarn_cx *cx, table *t)
-{
-    tn_read *read = t->read;
-    tn_slices_options options = {0};
-    bool optimized, known;
-    tn_str avro;
+    tn_read *read = r->read;
+    tn_slices_options options = {.as_of = r->as_of, .v6_slices = r->v6_slices};
     int rc = TARN_OK;
 
-    TN_TRY(check_mode(cx, t->options, &optimized));
-    TN_TRY(tn_hudi_config_load(cx, read->store, read->root, &read->arena, &t->config));
-    TN_TRY(find_as_of(cx, t));
-    TN_TRY(tn_timeline_load(cx, read->store, read->root, &t->config, &read->arena, &t->timeline));
-    options.as_of = t->as_of;
-    TN_TRY(tn_slices_load(cx, read->store, read->root, &t->config, &t->timeline, &options,
-                          &read->arena, &t->slices));
-    if (t->slices.slice_count == 0)
-        TN_TRY(tn_timeline_reaches(cx, &t->timeline, read->root, t->as_of));
-    if (!optimized)
-        TN_TRY(check_logs(cx, t));
-    TN_TRY(tn_hudi_schema_load(cx, read->store, &t->config, &t->timeline, &t->slices, t->as_of,
-                               &read->arena, &known, &avro, &t->columns));
+    TN_TRY(tn_slices_snapshot(cx, read->store, read->root, &r->config, &options, &read->arena,
+                              &r->timeline, &r->slices));
+    if (r->slices.slice_count == 0)
+        TN_TRY(tn_timeline_reaches(cx, &r->timeline, read->root, r->as_of));
+    TN_TRY(tn_slices_instants(cx, &r->timeline, r->as_of, &read->arena, &r->instants));
+done:
+    return rc;
+}
+
+static int load_slices(tarn_cx *cx, tn_reading *r)
+{
+    tn_str warning;
+    int rc = TARN_OK;
+
+    if (r->kind == TN_QUERY_CDC)
+        TN_FAIL(TARN_E_UNSUPPORTED, "incremental reads are not there yet: read a snapshot");
+    TN_TRY(r->kind == TN_QUERY_INCREMENTAL ? tn_reading_range(cx, r) : load_snapshot(cx, r));
+    TN_TRY(tn_slices_warning(cx, &r->slices, &r->read->arena, &warning));
+    if (warning.len != 0 && r->kind != TN_QUERY_OPTIMIZED)
+        tn_reading_say(r, "%.*s", TN_STR_ARG(warning));
+done:
+    return rc;
+}
+
+/* I2: how logs are merged, where there are any. */
+static int load_rules(tarn_cx *cx, tn_reading *r)
+{
+    size_t i = 0;
+    int rc = TARN_OK;
+
+    while (i < r->slices.slice_count && r->slices.slices[i].log_count == 0)
+        i++;
+    if (i == r->slices.slice_count || r->kind == TN_QUERY_OPTIMIZED)
+        return TARN_OK;
+    TN_TRY(tn_reading_rules(cx, r));
+done:
+    return rc;
+}
+
+/* I1. */
+static int load_schema(tarn_cx *cx, tn_reading *r)
+{
+    tn_read *read = r->read;
+    tn_str numbered;
+    bool known;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_hudi_schema_read(cx, read->store, &r->config, &r->timeline, &r->slices, r->as_of,
+                               &read->arena, &known, &r->avro, &numbered, &r->columns));
     if (!known)
-        TN_TRY(tn_field_init(cx, &t->columns, "+s", TN_STR(""), false, 0));
+        TN_TRY(tn_field_init(cx, &r->columns, "+s", TN_STR(""), false, 0));
+    if (numbered.len != 0)
+        TN_TRY(tn_hudi_names_load(cx, read->store, read->root, &r->timeline, numbered, r->as_of,
+                                  &read->arena, &r->names));
+    read->task.names = &r->names;
+done:
+    return rc;
+}
+
+static int load_table(tarn_cx *cx, tn_reading *r)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(find_kind(cx, r));
+    TN_TRY(tn_hudi_config_load(cx, r->read->store, r->read->root, &r->read->arena, &r->config));
+    TN_TRY(take_options(cx, r));
+    TN_TRY(load_slices(cx, r));
+    TN_TRY(load_rules(cx, r));
+    TN_TRY(load_schema(cx, r));
 done:
     return rc;
 }
 
 /* ---- columns ---- */
 
-static int64_t given_column(const table *t, const char *name)
+static int64_t given_column(const tn_reading *r, const char *name)
 {
-    for (int64_t i = 0; i < t->scan.given_schema.n_children; i++)
-        if (strcmp(t->scan.given_schema.children[i]->name, name) == 0)
+    for (int64_t i = 0; i < r->scan.given_schema.n_children; i++)
+        if (strcmp(r->scan.given_schema.children[i]->name, name) == 0)
             return i;
     return -1;
 }
 
 /* Meta columns and the table's; a column that the files lack has the type its paths give. */
-static int make_columns(tarn_cx *cx, table *t, struct ArrowSchema *out)
+static int make_columns(tarn_cx *cx, tn_reading *r, struct ArrowSchema *out)
 {
     struct ArrowSchema whole = {0}, made = {0};
     int rc = TARN_OK;
 
-    TN_TRY(tn_hudi_schema_meta(cx, &t->columns, &whole));
+    TN_TRY(tn_hudi_schema_meta(cx, &r->columns, &whole));
     TN_TRY(tn_field_init(cx, &made, "+s", TN_STR(""), false, (size_t)whole.n_children));
     for (int64_t i = 0; i < whole.n_children; i++) {
-        int64_t given = given_column(t, whole.children[i]->name);
+        int64_t given = given_column(r, whole.children[i]->name);
 
         TN_TRY(tn_field_copy(cx,
-                             given >= 0 ? t->scan.given_schema.children[given] : whole.children[i],
+                             given >= 0 ? r->scan.given_schema.children[given] : whole.children[i],
                              made.children[i]));
     }
     tn_field_move(&made, out);
@@ -163,22 +216,22 @@ done:
 
 /* Without a wish: the table's own columns, with the meta columns in front where they are asked for.
  */
-static int choose_columns(tarn_cx *cx, const table *t, tn_read_hudi *out)
+static int choose_columns(tarn_cx *cx, const tn_reading *r, tn_read_hudi *out)
 {
-    int64_t first = t->options->meta ? 0 : 5, n = out->all.n_children - first;
+    int64_t first = r->options->meta ? 0 : 5, n = out->all.n_children - first;
     const char **names;
 
-    out->columns = t->options->columns;
-    out->column_count = t->options->column_count;
+    out->columns = r->options->columns;
+    out->column_count = r->options->column_count;
     if (out->columns != NULL)
         return TARN_OK;
-    names = tn_arena_array(cx, &t->read->arena, (size_t)n + 1, sizeof *names);
+    names = tn_arena_array(cx, &r->read->arena, (size_t)n + 1, sizeof *names);
     if (names == NULL)
         return TARN_E_NOMEM;
     for (int64_t i = 0; i < n; i++) {
         tn_str name = tn_str_of(out->all.children[first + i]->name);
 
-        if (tn_arena_keep(cx, &t->read->arena, &name) != TARN_OK)
+        if (tn_arena_keep(cx, &r->read->arena, &name) != TARN_OK)
             return TARN_E_NOMEM;
         names[i] = name.ptr;
     }
@@ -187,7 +240,7 @@ static int choose_columns(tarn_cx *cx, const table *t, tn_read_hudi *out)
     return TARN_OK;
 }
 
-/* ---- the key ---- */
+/* ---- the condition ---- */
 
 static void quote_text(tn_buf *out, tn_str text)
 {
@@ -200,29 +253,33 @@ static void quote_text(tn_buf *out, tn_str text)
     tn_buf_u8(out, '\'');
 }
 
-/* The condition and "the record key is that". */
-static int add_key(tarn_cx *cx, const table *t, tn_read_hudi *out)
+/* I3: the condition asked for, the key, and the commits of the range. */
+static int make_condition(tarn_cx *cx, const tn_reading *r, tn_read_hudi *out)
 {
-    const tarn_read_options *options = t->options;
+    const tarn_read_options *options = r->options;
     tn_buf text = {0};
     tn_str kept;
     int rc = TARN_OK;
 
-    if (options->key == NULL)
+    if (options->key == NULL && r->in_range.len == 0)
         goto done;
-    if (!t->config.meta_fields)
+    if (options->key != NULL && !r->config.meta_fields)
         TN_FAIL(TARN_E_UNSUPPORTED,
                 "--key: the rows of %.*s have no record keys (hoodie.populate.meta.fields=false); "
                 "name the key's columns with --where",
-                TN_STR_ARG(t->read->root));
+                TN_STR_ARG(r->read->root));
     if (options->where != NULL)
         tn_buf_print(&text, "(%s) AND ", options->where);
-    tn_buf_text(&text, "`" TN_KEY_COLUMN "` = ");
-    quote_text(&text, tn_str_of(options->key));
+    if (options->key != NULL) {
+        tn_buf_text(&text, "`_hoodie_record_key` = ");
+        quote_text(&text, tn_str_of(options->key));
+    }
+    if (r->in_range.len != 0)
+        tn_buf_print(&text, "%s%.*s", options->key != NULL ? " AND " : "", TN_STR_ARG(r->in_range));
     TN_TRY(tn_buf_check(cx, &text));
     kept = tn_buf_view(&text);
-    TN_TRY(tn_arena_keep(cx, &t->read->arena, &kept));
-    TN_TRY(tn_predicate_parse(cx, kept, &t->read->arena, &out->where));
+    TN_TRY(tn_arena_keep(cx, &r->read->arena, &kept));
+    TN_TRY(tn_predicate_parse(cx, kept, &r->read->arena, &out->where));
 done:
     tn_buf_clear(&text);
     return rc;
@@ -237,148 +294,121 @@ static tn_str single_key(const tn_hudi_config *config)
     return config->keys[0];
 }
 
-/* ---- files ---- */
+/* ---- what is read ---- */
 
 /* Which partitions the condition may be true in: keep[i] of each. */
-static int prune_partitions(tarn_cx *cx, table *t, const tn_predicate *where, uint8_t *keep)
+static int prune_partitions(tarn_cx *cx, tn_reading *r, const tn_predicate *where, uint8_t *keep)
 {
-    size_t count = t->slices.partition_count;
-    tarn_read_counts *counts = t->read->counts;
+    size_t count = r->slices.partition_count;
+    tarn_read_counts *counts = r->read->counts;
     tn_filter filter;
     int64_t kept;
     int rc = TARN_OK;
 
     memset(keep, 1, count);
     counts->partitions = counts->partitions_read = count;
-    if (where == NULL || count == 0 || t->scan.schema.n_children == 0)
+    if (where == NULL || count == 0 || r->scan.schema.n_children == 0)
         return TARN_OK;
-    TN_TRY(tn_predicate_bind_partial(cx, where, &t->scan.schema, &t->read->arena, &filter));
-    TN_TRY(tn_filter_eval(cx, &filter, &t->scan.values, keep, &kept));
+    TN_TRY(tn_predicate_bind_partial(cx, where, &r->scan.schema, &r->read->arena, &filter));
+    TN_TRY(tn_filter_eval(cx, &filter, &r->scan.values, keep, &kept));
     counts->partitions_read = 0;
     for (size_t i = 0; i < count; i++) {
-        keep[i] |= t->scan.unsure[i];
+        keep[i] |= r->scan.unsure[i];
         counts->partitions_read += keep[i];
     }
 done:
     return rc;
 }
 
-static int collect_files(tarn_cx *cx, table *t, const tn_predicate *where)
+/* The logs of a slice, for the one that merges them. */
+static void take_parts(const tn_reading *r, const tn_slice *slice, tn_slice_parts *out)
 {
-    tn_read *read = t->read;
-    uint8_t *keep = tn_alloc(cx, t->slices.partition_count + 1);
+    *out = (tn_slice_parts){.base_instant =
+                                slice->base.name.len != 0 ? slice->base.instant : (tn_str){NULL, 0},
+                            .logs = slice->logs,
+                            .log_count = slice->log_count,
+                            .instants = &r->instants,
+                            .rules = &r->rules,
+                            .avro = r->avro};
+}
+
+static void add_slice(tn_reading *r, const tn_slice *slice, tn_slice_parts *parts)
+{
+    tn_read *read = r->read;
+    uint64_t bytes = slice->base.name.len != 0 ? slice->base.size_bytes : 0;
+    tn_read_file *file;
+    bool merged = slice->log_count != 0 && r->kind != TN_QUERY_OPTIMIZED;
+
+    if (slice->base.name.len == 0 && !merged)
+        return;
+    file = &read->files[read->file_count++];
+    for (size_t i = 0; merged && i < slice->log_count; i++)
+        bytes += slice->logs[i].size_bytes;
+    *file = (tn_read_file){.path = slice->base.name.len != 0 ? slice->base.path : TN_STR(""),
+                           .partition = (int64_t)slice->base.partition,
+                           .bytes = bytes * 4,
+                           .rows = -1};
+    if (!merged)
+        return;
+    take_parts(r, slice, parts);
+    file->slice = parts;
+}
+
+static int collect_files(tarn_cx *cx, tn_reading *r, const tn_predicate *where)
+{
+    tn_read *read = r->read;
+    size_t count = r->slices.slice_count;
+    uint8_t *keep = tn_alloc(cx, r->slices.partition_count + 1);
+    tn_slice_parts *parts = tn_arena_array(cx, &read->arena, count + 1, sizeof *parts);
     int rc = TARN_OK;
 
-    read->files = tn_arena_array(cx, &read->arena, t->slices.slice_count + 1, sizeof *read->files);
-    if (keep == NULL || read->files == NULL)
+    read->files = tn_arena_array(cx, &read->arena, count + 1, sizeof *read->files);
+    if (keep == NULL || parts == NULL || read->files == NULL)
         TN_TRY(TARN_E_NOMEM);
-    TN_TRY(prune_partitions(cx, t, where, keep));
-    for (size_t i = 0; i < t->slices.slice_count; i++) {
-        const tn_base_file *base = &t->slices.slices[i].base;
-
-        if (base->name.len == 0 || keep[base->partition] == 0)
-            continue;
-        read->files[read->file_count++] = (tn_read_file){.path = base->path,
-                                                         .partition = (int64_t)base->partition,
-                                                         .bytes = base->size_bytes * 4,
-                                                         .rows = -1};
-    }
+    TN_TRY(prune_partitions(cx, r, where, keep));
+    for (size_t i = 0; i < count; i++)
+        if (keep[r->slices.slices[i].base.partition] != 0)
+            add_slice(r, &r->slices.slices[i], &parts[i]);
 done:
     free(keep);
     return rc;
 }
 
+int tn_read_hudi_gone(tarn_cx *cx, const tn_read *read, tn_str path)
+{
+    const tn_reading *r = read->hudi;
+
+    return tn_slices_gone(cx, read->store, read->root, &r->config, &r->timeline, path);
+}
+
 int tn_read_hudi_load(tarn_cx *cx, tn_read *read, const tarn_read_options *options,
                       const tn_predicate *where, tn_read_hudi *out)
 {
-    table t = {.read = read, .options = options};
+    tn_reading *r = tn_arena_take(cx, &read->arena, sizeof *r);
     tn_read_hudi made = {.where = where};
     int rc = TARN_OK;
 
     assert(out != NULL);
-    TN_TRY(load_table(cx, &t));
-    TN_TRY(tn_scan_hudi_partitions(cx, &t.config, &t.slices, &t.columns, &read->arena, &t.scan));
-    TN_TRY(make_columns(cx, &t, &made.all));
-    TN_TRY(choose_columns(cx, &t, &made));
-    TN_TRY(add_key(cx, &t, &made));
-    TN_TRY(collect_files(cx, &t, made.where));
-    tn_field_move(&t.scan.given_schema, &read->partition_schema);
-    tn_array_move(&t.scan.given_values, &read->partition_values);
-    made.stored_keys = t.config.meta_fields;
-    made.key_field = single_key(&t.config);
+    if (r == NULL)
+        return TARN_E_NOMEM;
+    *r = (tn_reading){.read = read, .options = options};
+    TN_TRY(load_table(cx, r));
+    TN_TRY(
+        tn_scan_hudi_partitions(cx, &r->config, &r->slices, &r->columns, &read->arena, &r->scan));
+    TN_TRY(make_columns(cx, r, &made.all));
+    TN_TRY(choose_columns(cx, r, &made));
+    TN_TRY(make_condition(cx, r, &made));
+    TN_TRY(collect_files(cx, r, made.where));
+    tn_field_move(&r->scan.given_schema, &read->partition_schema);
+    tn_array_move(&r->scan.given_values, &read->partition_values);
+    made.stored_keys = r->config.meta_fields;
+    made.key_field = single_key(&r->config);
+    read->hudi = r;
     *out = made;
     made.all.release = NULL;
 done:
-    tn_field_release(&t.columns);
-    tn_scan_hudi_clear(&t.scan);
+    tn_field_release(&r->columns);
+    tn_scan_hudi_clear(&r->scan);
     tn_field_release(&made.all);
-    return rc;
-}
-
-/* ---- record keys that the condition leaves ---- */
-
-static int print_key(tarn_cx *cx, tn_arena *arena, const tn_filter_column *column,
-                     const tn_filter_value *value, tn_str *out)
-{
-    if (column->domain == TN_DOMAIN_BYTES) {
-        *out = value->bytes;
-        return TARN_OK;
-    }
-    return tn_arena_print(cx, arena, out, "%" PRId64, value->i);
-}
-
-/* True when values of the column are record keys, as text. */
-static bool is_key_column(const tn_filter_column *column, const tn_read_hudi *hudi)
-{
-    if (column->path_count != 1)
-        return false;
-    if (tn_str_is(column->path[0], TN_KEY_COLUMN))
-        return true;
-    return hudi->key_field.len != 0 && tn_str_equal(column->path[0], hudi->key_field) &&
-           (column->type.kind == TN_TYPE_UTF8 || column->type.kind == TN_TYPE_INT32 ||
-            column->type.kind == TN_TYPE_INT64);
-}
-
-/* "key = …" or "key IN (…)", which the whole condition needs to be true; NULL: it has none. */
-static const tn_filter_node *find_key_test(const tn_filter *filter, const tn_filter_node *node,
-                                           const tn_read_hudi *hudi)
-{
-    const tn_filter_node *found = NULL;
-
-    if (node->kind == TN_FILTER_AND)
-        for (size_t i = 0; i < node->child_count && found == NULL; i++)
-            found = find_key_test(filter, node->children[i], hudi);
-    else if (((node->kind == TN_FILTER_COMPARE && node->op == TN_EQ) ||
-              (node->kind == TN_FILTER_IN && !node->negated)) &&
-             is_key_column(&filter->columns[node->column], hudi))
-        found = node;
-    return found;
-}
-
-int tn_read_hudi_keys(tarn_cx *cx, tn_read *read, const tn_read_hudi *hudi)
-{
-    const tn_filter *filter = read->task.filter;
-    const tn_filter_node *test;
-    size_t count;
-    tn_str *keys;
-    int rc = TARN_OK;
-
-    if (filter == NULL || !hudi->stored_keys)
-        return TARN_OK;
-    test = find_key_test(filter, filter->root, hudi);
-    if (test == NULL)
-        return TARN_OK;
-    count = test->kind == TN_FILTER_COMPARE ? 1 : test->value_count;
-    if (count > TN_READ_KEYS_MAX)
-        return TARN_OK;
-    keys = tn_arena_array(cx, &read->arena, count, sizeof *keys);
-    if (keys == NULL)
-        return TARN_E_NOMEM;
-    for (size_t i = 0; i < count; i++)
-        TN_TRY(print_key(cx, &read->arena, &filter->columns[test->column], &test->values[i],
-                         &keys[i]));
-    read->task.record_keys = keys;
-    read->task.record_key_count = count;
-done:
     return rc;
 }

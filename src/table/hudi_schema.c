@@ -5,8 +5,8 @@
  * I2: without such a commit a base file's footer does, and for a table without files what its
  *     creator said.
  * I3: the five meta columns, and the sixth of change logs, are never among the columns.
- * I4: schemas with a history of their own (schema on read: columns by id) are refused: by name, a
- *     renamed column would be read as null. */
+ * I4: schemas with a history of their own (schema on read: columns by number) are refused where
+ *     columns are taken by name: a renamed one would be null. */
 #include "table/hudi_schema.h"
 
 #include <assert.h>
@@ -29,6 +29,7 @@ typedef struct load {
     const tn_slices *slices;
     tn_str as_of;
     tn_arena *arena;
+    tn_str *numbered; /* NULL: schemas with a history are refused */
 } load;
 
 static bool is_meta(const char *name)
@@ -103,6 +104,24 @@ static int sorted_commits(tarn_cx *cx, const load *l, const tn_instant ***out, s
     return TARN_OK;
 }
 
+/* I4. */
+static int meet_history(tarn_cx *cx, const load *l, const tn_instant *instant,
+                        const tn_commit_metadata *commit)
+{
+    tn_str text = tn_commit_metadata_extra(commit, "latest_schema");
+
+    if (text.len == 0)
+        return TARN_OK;
+    if (l->numbered == NULL)
+        return tn_fail(cx, TARN_E_UNSUPPORTED,
+                       "table %.*s: instant %.*s keeps a history of the schema (schema on read), "
+                       "whose renamed columns tarn does not follow when it writes: write the table "
+                       "with Hudi",
+                       TN_STR_ARG(l->config->name), TN_STR_ARG(instant->time));
+    *l->numbered = text;
+    return tn_arena_keep(cx, l->arena, l->numbered);
+}
+
 /* The schema text of the newest commit that has one; empty: none has. */
 static int of_commits(tarn_cx *cx, const load *l, tn_str *avro)
 {
@@ -119,11 +138,7 @@ static int of_commits(tarn_cx *cx, const load *l, tn_str *avro)
         TN_TRY(tn_timeline_commit(cx, l->store, l->timeline, commits[i], &arena, &commit));
         if (!is_service(commit.operation)) {
             *avro = tn_commit_metadata_extra(&commit, "schema");
-            if (tn_commit_metadata_extra(&commit, "latest_schema").len != 0)
-                TN_FAIL(TARN_E_UNSUPPORTED,
-                        "table %.*s: instant %.*s keeps a history of the schema (schema on read), "
-                        "whose renamed columns tarn does not follow",
-                        TN_STR_ARG(l->config->name), TN_STR_ARG(commits[i]->time));
+            TN_TRY(meet_history(cx, l, commits[i], &commit));
         }
         if (avro->len != 0)
             TN_TRY(tn_arena_keep(cx, l->arena, avro));
@@ -263,36 +278,55 @@ done:
     return rc;
 }
 
-int tn_hudi_schema_load(tarn_cx *cx, tn_store *store, const tn_hudi_config *config,
-                        const tn_timeline *timeline, const tn_slices *slices, tn_str as_of,
-                        tn_arena *arena, bool *known, tn_str *avro, struct ArrowSchema *out)
+static int load_schema(tarn_cx *cx, const load *l, bool *known, tn_str *avro,
+                       struct ArrowSchema *out)
 {
-    load l = {store, config, timeline, slices, as_of, arena};
-    const tn_base_file *base = newest_file(&l);
+    const tn_base_file *base = newest_file(l);
     struct ArrowSchema schema = {0};
     tn_str text = {NULL, 0};
     bool found = true;
     int rc = TARN_OK;
 
     assert(known != NULL && avro != NULL && out != NULL);
-    TN_TRY(of_commits(cx, &l, &text));
+    TN_TRY(of_commits(cx, l, &text));
     if (text.len != 0)
-        TN_TRY(parse_text(cx, &l, text, "schema of the newest commit", &text, &schema));
+        TN_TRY(parse_text(cx, l, text, "schema of the newest commit", &text, &schema));
     else if (base != NULL)
-        TN_TRY(of_file(cx, &l, base, &text, &schema));
-    else if (config->create_schema.len != 0)
-        TN_TRY(parse_text(cx, &l, config->create_schema, "hoodie.table.create.schema", &text,
+        TN_TRY(of_file(cx, l, base, &text, &schema));
+    else if (l->config->create_schema.len != 0)
+        TN_TRY(parse_text(cx, l, l->config->create_schema, "hoodie.table.create.schema", &text,
                           &schema));
     else
         found = false;
     if (found)
-        TN_TRY(add_partition_columns(cx, &l, &schema, &text));
+        TN_TRY(add_partition_columns(cx, l, &schema, &text));
     *known = found;
     *avro = text;
     tn_field_move(&schema, out);
 done:
     tn_field_release(&schema);
     return rc;
+}
+
+int tn_hudi_schema_load(tarn_cx *cx, tn_store *store, const tn_hudi_config *config,
+                        const tn_timeline *timeline, const tn_slices *slices, tn_str as_of,
+                        tn_arena *arena, bool *known, tn_str *avro, struct ArrowSchema *out)
+{
+    load l = {store, config, timeline, slices, as_of, arena, NULL};
+
+    return load_schema(cx, &l, known, avro, out);
+}
+
+int tn_hudi_schema_read(tarn_cx *cx, tn_store *store, const tn_hudi_config *config,
+                        const tn_timeline *timeline, const tn_slices *slices, tn_str as_of,
+                        tn_arena *arena, bool *known, tn_str *avro, tn_str *numbered,
+                        struct ArrowSchema *out)
+{
+    load l = {store, config, timeline, slices, as_of, arena, numbered};
+
+    assert(numbered != NULL);
+    *numbered = (tn_str){NULL, 0};
+    return load_schema(cx, &l, known, avro, out);
 }
 
 int tn_hudi_schema_meta(tarn_cx *cx, const struct ArrowSchema *schema, struct ArrowSchema *out)

@@ -15,6 +15,13 @@ extern const char *const tn_hudi_meta_names[5];
 int tn_hudi_schema_load(tarn_cx *cx, tn_store *store, const tn_hudi_config *config,
                         const tn_timeline *timeline, const tn_slices *slices, tn_str as_of,
                         tn_arena *arena, bool *known, tn_str *avro, struct ArrowSchema *out);
+/* The same for readers, who can follow columns that are known by number (schema on read), which the
+ * other one refuses: *numbered is then what the commit says of them (see table/hudi_names.h), else
+ * empty. */
+int tn_hudi_schema_read(tarn_cx *cx, tn_store *store, const tn_hudi_config *config,
+                        const tn_timeline *timeline, const tn_slices *slices, tn_str as_of,
+                        tn_arena *arena, bool *known, tn_str *avro, tn_str *numbered,
+                        struct ArrowSchema *out);
 /* What the table's columns become when rows of `rows` (as tn_avro_arrow_stored has them) are
  * written: columns are matched by name; new ones are added behind, nullable; int -> long -> float
  * -> double and int, long, float, double -> string widen; a column that the rows lack is filled

@@ -5,6 +5,7 @@
 #define TN_TASK_SCAN_H
 
 #include "batch/filter.h"
+#include "task/names.h"
 #include "task/slice.h"
 #include "task/task.h"
 
@@ -28,6 +29,9 @@ typedef struct tn_scan_task {
     int64_t partition; /* the row of this file */
     bool skip_crc, int96_micros, int96_utc;
     bool evolves; /* of a Hudi table: columns are widened as its schema may have grown */
+    const tn_scan_names
+        *names;     /* what columns were called when files were written; NULL: as today */
+    tn_str written; /* the instant that decides that; empty: the one in the file's name */
     /* Only rows of these record keys are asked for (the filter says so, too): a file is not read
      * when the key range and the key filter that Hudi puts into footers rule out all of them. */
     const tn_str *record_keys;
