@@ -78,6 +78,19 @@ static void end_block(tn_cdc_logged *l)
     l->schema = (tn_avro_schema){0};
 }
 
+/* Whether records have both images. */
+static bool has_images(const tn_avro_type *type)
+{
+    size_t found = 0;
+
+    if (type->kind != TN_AVRO_RECORD)
+        return false;
+    for (size_t i = 0; i < type->field_count; i++)
+        found +=
+            tn_str_is(type->fields[i].name, "before") || tn_str_is(type->fields[i].name, "after");
+    return found == 2;
+}
+
 static int begin_block(tarn_cx *cx, tn_cdc_logged *l, const tn_log_block *block)
 {
     tn_str where;
@@ -96,6 +109,11 @@ static int begin_block(tarn_cx *cx, tn_cdc_logged *l, const tn_log_block *block)
     rc = tn_avro_schema_parse(cx, block->schema, where.ptr, &l->schema);
     if (rc != TARN_OK)
         TN_TRY(tn_fail(cx, TARN_E_CORRUPT, "%.*s: its schema cannot be read", TN_STR_ARG(where)));
+    if (!has_images(l->schema.root))
+        TN_FAIL(TARN_E_CORRUPT,
+                "%.*s: its changes are without images, though the table logs both "
+                "(hoodie.table.cdc.supplemental.logging.mode): was the mode changed?",
+                TN_STR_ARG(where));
     TN_TRY(tn_avro_rows_open(cx, l->schema.root, &l->columns, where, &l->rows));
 done:
     return rc;

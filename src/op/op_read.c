@@ -2,7 +2,7 @@
  *   list -> partition values -> prune partitions -> footers -> one schema -> needed, result
  * I1: a partition that its values rule out has no footer opened.
  * I2: the result's schema depends on all files left, never on which is read first. */
-#include "op/op_read.h"
+#include "op/read_cdc.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -484,7 +484,8 @@ int tn_read_open_in(tarn_cx *cx, tn_store *store, tn_str root, const tarn_read_o
     read->task.skip_crc = o.options->skip_crc;
     read->task.int96_micros = o.options->int96_micros || o.is_hudi;
     read->task.int96_utc = o.int96_utc;
-    TN_TRY(tn_read_stream(cx, read, out));
+    TN_TRY(o.is_hudi && tn_read_hudi_changes(read) ? tn_read_cdc_stream(cx, read, o.options, out)
+                                                   : tn_read_stream(cx, read, out));
     read = NULL;
 done:
     tn_field_release(&o.all);

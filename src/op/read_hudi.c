@@ -7,7 +7,7 @@
  * is read merged, but for read-optimized queries. I3: which rows a query gives follows from the
  * condition; what is ruled out before only saves work.
  */
-#include "op/read_hudi.h"
+#include "op/read_cdc.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -123,9 +123,9 @@ static int load_slices(tarn_cx *cx, tn_reading *r)
     tn_str warning;
     int rc = TARN_OK;
 
-    if (r->kind == TN_QUERY_CDC)
-        TN_FAIL(TARN_E_UNSUPPORTED, "incremental reads are not there yet: read a snapshot");
     TN_TRY(r->kind == TN_QUERY_INCREMENTAL ? tn_reading_range(cx, r) : load_snapshot(cx, r));
+    if (r->kind == TN_QUERY_CDC)
+        TN_TRY(tn_reading_changes(cx, r));
     TN_TRY(tn_slices_warning(cx, &r->slices, &r->read->arena, &warning));
     if (warning.len != 0 && r->kind != TN_QUERY_OPTIMIZED)
         tn_reading_say(r, "%.*s", TN_STR_ARG(warning));
@@ -141,7 +141,9 @@ static int load_rules(tarn_cx *cx, tn_reading *r)
 
     while (i < r->slices.slice_count && r->slices.slices[i].log_count == 0)
         i++;
-    if (i == r->slices.slice_count || r->kind == TN_QUERY_OPTIMIZED)
+    /* Changes may be of slices that are compacted since. */
+    if (r->kind == TN_QUERY_CDC ? !r->config.mor
+                                : i == r->slices.slice_count || r->kind == TN_QUERY_OPTIMIZED)
         return TARN_OK;
     TN_TRY(tn_reading_rules(cx, r));
 done:
@@ -218,10 +220,12 @@ done:
  */
 static int choose_columns(tarn_cx *cx, const tn_reading *r, tn_read_hudi *out)
 {
-    int64_t first = r->options->meta ? 0 : 5, n = out->all.n_children - first;
+    bool changes = r->kind == TN_QUERY_CDC;
+    int64_t first = r->options->meta || changes ? 0 : 5, n = out->all.n_children - first;
     const char **names;
 
-    out->columns = r->options->columns;
+    /* Those of a change query are of its changes (read_cdc.c). */
+    out->columns = changes ? NULL : r->options->columns;
     out->column_count = r->options->column_count;
     if (out->columns != NULL)
         return TARN_OK;
@@ -261,6 +265,8 @@ static int make_condition(tarn_cx *cx, const tn_reading *r, tn_read_hudi *out)
     tn_str kept;
     int rc = TARN_OK;
 
+    if (r->kind == TN_QUERY_CDC)
+        out->where = NULL;
     if (options->key == NULL && r->in_range.len == 0)
         goto done;
     if (options->key != NULL && !r->config.meta_fields)

@@ -4,6 +4,7 @@
 #define TN_OP_READ_HUDI_H
 
 #include "op/op_read.h"
+#include "plan/plan_cdc.h"
 #include "plan/plan_query.h"
 #include "plan/scan_hudi.h"
 
@@ -17,6 +18,8 @@ typedef struct tn_reading {
     tn_str as_of, since, until; /* as instants; empty: none was given */
     enum tn_v6_slices v6_slices;
     tn_query_range range; /* of incremental and change queries */
+    tn_cdc_change *changes; /* of a change query, in order */
+    size_t change_count;
     tn_str in_range;      /* the condition on commit times that range makes; may be empty */
     tn_slice_rules rules;
     tn_slice_instants instants;

@@ -73,6 +73,7 @@ static int add_base(planning *p, const tn_write_stat *stat)
                             .instant = p->instant,
                             .partition = stat->partition,
                             .file_id = stat->file_id,
+                            .logged = stat->cdc_file_count > 0,
                             .path = stat->path,
                             .prev_instant = stat->prev_instant};
     bool fresh = stat->prev_instant.len == 0 ||
@@ -138,7 +139,9 @@ static int add_logs(planning *p, const tn_write_stat *const *stats, size_t count
         for (size_t k = 0; k < stats[i]->log_file_count; k++) {
             tn_str name = stats[i]->log_files[k];
 
-            if (!has(written, change.file_count, name) && !has(before, n, name))
+            /* Files of change data are listed with the logs. */
+            if (!tn_str_ends(name, TN_STR(".cdc")) && !has(written, change.file_count, name) &&
+                !has(before, n, name))
                 before[n++] = name;
         }
     change.files = written;

@@ -22,6 +22,7 @@ typedef struct tn_cdc_commit {
 typedef struct tn_cdc_change {
     enum tn_cdc_case kind;
     tn_str instant, partition, file_id;
+    bool logged;         /* files of change data came with it, whatever is in them */
     tn_str path;         /* BASE_FILE_INSERT, _CHANGE: below the table's base path */
     tn_str prev_instant; /* BASE_FILE_CHANGE, _DELETE: of the file before; LOG_FILE: of the slice */
     /* AS_IS: paths of the files of change data. LOG_FILE: names of the logs that were written. */

@@ -281,11 +281,6 @@ int tn_query_changes_find(tarn_cx *cx, const tn_hudi_config *config, const tn_ti
 
     assert(out != NULL);
     TN_TRY(check(cx, config, since, until));
-    if (!config->cdc)
-        TN_FAIL(TARN_E_UNSUPPORTED,
-                "table %.*s: it keeps no change data (hoodie.table.cdc.enabled); read what changed "
-                "with --mode incremental",
-                TN_STR_ARG(config->name));
     if (has_archived(timeline, archive, false, since, (tn_str){0}))
         TN_FAIL(TARN_E_INVALID,
                 "change data since \"%.*s\": the range has to begin in the active timeline, which "

@@ -54,7 +54,8 @@ bool tn_query_range_needs(const tn_timeline *timeline, tn_str since, tn_str unti
 int tn_query_range_find(tarn_cx *cx, const tn_hudi_config *config, const tn_timeline *timeline,
                         const tn_timeline *archive, tn_str since, tn_str until, tn_arena *arena,
                         tn_query_range *out);
-/* The same for change data. INVALID when the range begins before the active timeline. */
+/* The same for change data, which any table has: what was not logged follows from the files.
+ * INVALID when the range begins before the active timeline. */
 int tn_query_changes_find(tarn_cx *cx, const tn_hudi_config *config, const tn_timeline *timeline,
                           const tn_timeline *archive, tn_str since, tn_str until, tn_arena *arena,
                           tn_query_range *out);

@@ -92,14 +92,14 @@ static void test_plan_cdc__base_files(void **state)
 static void test_plan_cdc__logs(void **state)
 {
     tn_str first[] = {TN_STR(LOG1), TN_STR(LOG2)};
-    tn_str second[] = {TN_STR(LOG1), TN_STR(LOG2), TN_STR(LOG3)};
+    tn_str second[] = {TN_STR(LOG1), TN_STR(LOG2), TN_STR(LOG3), TN_STR(LOG1 ".cdc")};
     tn_write_stat stats[] = {{.partition = TN_STR("p"),
                               .file_id = TN_STR("g-0"),
                               .path = TN_STR("p/" LOG3),
                               .prev_instant = TN_STR("001"),
                               .base_file = TN_STR("g-0_0-1-1_001.parquet"),
                               .log_files = second,
-                              .log_file_count = 3},
+                              .log_file_count = 4},
                              {.partition = TN_STR("p"),
                               .file_id = TN_STR("g-0"),
                               .path = TN_STR("p/" LOG2),

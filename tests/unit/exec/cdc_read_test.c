@@ -299,10 +299,15 @@ static const char logged_schema[] =
     "[\"null\",\"string\"]},{\"name\":\"gone\",\"type\":\"long\"}]}]},{\"name\":\"after\",\"type\":"
     "[\"null\",\"t\"]}]}";
 
+/* Of the other modes. */
+static const char lean_schema[] =
+    "{\"type\":\"record\",\"name\":\"CDC\",\"fields\":[{\"name\":\"op\",\"type\":[\"null\","
+    "\"string\"]},{\"name\":\"record_key\",\"type\":[\"null\",\"string\"]}]}";
+
 static void put_log(place *p, const char *path, const char *const *records, size_t count,
-                    uint32_t kind)
+                    uint32_t kind, const char *schema)
 {
-    const block_header headers[] = {{0, "1"}, {2, logged_schema}, {0, NULL}};
+    const block_header headers[] = {{0, "1"}, {2, schema}, {0, NULL}};
     tn_buf content = {0}, file = {0};
 
     block_u32(&content, 3);
@@ -337,9 +342,9 @@ static void test_cdc_read__logged(void **state)
     place p = place_open();
 
     (void)state;
-    put_log(&p, "/1.cdc", one, 1, TN_LOG_CDC);
-    put_log(&p, "/2.cdc", NULL, 0, TN_LOG_CDC);
-    put_log(&p, "/3.cdc", two, 2, TN_LOG_CDC);
+    put_log(&p, "/1.cdc", one, 1, TN_LOG_CDC, logged_schema);
+    put_log(&p, "/2.cdc", NULL, 0, TN_LOG_CDC, logged_schema);
+    put_log(&p, "/3.cdc", two, 2, TN_LOG_CDC, logged_schema);
     p.task.logged = files;
     p.task.logged_count = 3;
     assert_string_equal(run(&p), "i - ->a, u - a>b, d - b>-");
@@ -353,10 +358,13 @@ static void test_cdc_read__damaged(void **state)
     static const struct {
         const char *record;
         uint32_t kind;
-        const char *text;
-    } cases[] = {{bad_op, TN_LOG_CDC, "not i, u or d"},
-                 {short_record, TN_LOG_CDC, "/1.cdc"},
-                 {bad_op, TN_LOG_AVRO, "it holds no change data"}};
+        const char *schema, *text;
+    } cases[] = {{bad_op, TN_LOG_CDC, logged_schema, "not i, u or d"},
+                 {short_record, TN_LOG_CDC, logged_schema, "/1.cdc"},
+                 {bad_op, TN_LOG_AVRO, logged_schema, "it holds no change data"},
+                 {bad_op, TN_LOG_CDC, lean_schema, "without images"},
+                 {bad_op, TN_LOG_CDC, "\"string\"", "without images"},
+                 {bad_op, TN_LOG_CDC, "{", "schema cannot be read"}};
     tn_str files[] = {TN_STR("/1.cdc")};
 
     (void)state;
@@ -365,7 +373,7 @@ static void test_cdc_read__damaged(void **state)
         tn_cdc_read *reader = NULL;
         struct ArrowArray batch = {0};
 
-        put_log(&p, "/1.cdc", &cases[i].record, 1, cases[i].kind);
+        put_log(&p, "/1.cdc", &cases[i].record, 1, cases[i].kind, cases[i].schema);
         p.task.logged = files;
         p.task.logged_count = 1;
         p.task.columns = &p.columns;

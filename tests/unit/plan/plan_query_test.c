@@ -198,8 +198,7 @@ static void test_plan_query__tables_that_cannot(void **state)
     assert_fails(t.cx, TARN_E_UNSUPPORTED, "hoodie.populate.meta.fields",
                  tn_query_range_find(t.cx, &config, &t.timeline, NULL, (tn_str){0}, (tn_str){0},
                                      &t.arena, &range));
-    config.meta_fields = true;
-    assert_fails(t.cx, TARN_E_UNSUPPORTED, "hoodie.table.cdc.enabled",
+    assert_fails(t.cx, TARN_E_UNSUPPORTED, "hoodie.populate.meta.fields",
                  tn_query_changes_find(t.cx, &config, &t.timeline, NULL, (tn_str){0}, (tn_str){0},
                                        &t.arena, &range));
     tn_arena_clear(&t.arena);
