@@ -107,6 +107,8 @@ static void test_slice_read__event_time(void **state)
         {"_hoodie_is_deleted with a greater value", EVENT, "a/5/x", "R 001 a/6/-/-/true", ""},
         {"_hoodie_is_deleted without a value: by commit time", EVENT, "a/5/x", "R 001 a/-/-/-/true",
          ""},
+        {"a late delete, then a later row", EVENT, "a/101/x", "D 001 a@l97 | R 002 a/96/y",
+         "a/101/x/-@000"},
         {"a row without a value", EVENT, "a/5/x b/-/x", "R 001 a/-/y b/-/y",
          "a/5/x/-@000 b/-/y/-@001"},
     };
@@ -140,6 +142,7 @@ static void test_slice_read__ordering_by_text(void **state)
     static const slice_case cases[] = {
         {"texts by bytes", EVENT, "a/1/bb b/1/bb", "R 001 a/2/b b/2/c", "a/1/bb/-@000 b/2/c/-@001"},
         {"among logs", EVENT, NULL, "R 001 a/1/bb | R 002 a/2/b | R 003 a/3/bb", "a/3/bb/-@003"},
+        {"a delete by commit time", EVENT, "a/1/zz", "R 001 a/2/zzz | D 002 a@i0", ""},
         {"a delete with a text", EVENT, "a/1/m b/1/m", "D 001 a@sl b@sn", "a/1/m/-@000"},
     };
 
