@@ -384,7 +384,7 @@ done:
     return rc;
 }
 
-static int sweep_halves(tarn_cx *cx, tn_hudi_commit *commit, tn_str directory)
+int tn_hudi_failed_halves(tarn_cx *cx, tn_hudi_commit *commit, tn_str directory, bool *there)
 {
     tn_arena arena = {0};
     tn_entry *entries;
@@ -392,6 +392,7 @@ static int sweep_halves(tarn_cx *cx, tn_hudi_commit *commit, tn_str directory)
     int rc;
 
     rc = tn_store_list(cx, commit->store, directory, &arena, &entries, &count);
+    *there = rc == TARN_OK;
     if (rc == TARN_E_NOTFOUND) {
         tn_cx_forget(cx);
         rc = TARN_OK;
@@ -414,15 +415,16 @@ done:
 void tn_hudi_failed_sweep(tarn_cx *cx, tn_hudi_commit *commit)
 {
     tn_str hearts;
+    bool there;
     int rc;
 
     TN_TRY(tn_hudi_commit_path(cx, commit, &commit->arena, ".heartbeat", (tn_str){0}, &hearts));
     TN_TRY(sweep_folder(cx, commit, ".temp", false));
     TN_TRY(sweep_folder(cx, commit, ".heartbeat", true));
-    TN_TRY(sweep_halves(cx, commit, commit->hoodie));
-    TN_TRY(sweep_halves(cx, commit, hearts));
+    TN_TRY(tn_hudi_failed_halves(cx, commit, commit->hoodie, &there));
+    TN_TRY(tn_hudi_failed_halves(cx, commit, hearts, &there));
     if (!tn_str_equal(commit->timeline.directory, commit->hoodie))
-        TN_TRY(sweep_halves(cx, commit, commit->timeline.directory));
+        TN_TRY(tn_hudi_failed_halves(cx, commit, commit->timeline.directory, &there));
 done:
     if (rc != TARN_OK) {
         tn_hudi_commit_warn(commit, "%.*s: what earlier writers left could not all be removed (%s)",

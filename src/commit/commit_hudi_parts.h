@@ -136,6 +136,8 @@ int tn_hudi_failed_service(tarn_cx *cx, tn_hudi_commit *commit, const tn_instant
  * is alive. */
 int tn_hudi_failed_one(tarn_cx *cx, tn_hudi_commit *commit, const tn_instant *instant,
                        tn_hudi_rolled *out);
+/* Removes halves of puts that a kill left in a directory; *there: there is one. */
+int tn_hudi_failed_halves(tarn_cx *cx, tn_hudi_commit *commit, tn_str directory, bool *there);
 /* Directories of markers and heartbeats that nobody needs, halves of files. Failures are warnings.
  */
 void tn_hudi_failed_sweep(tarn_cx *cx, tn_hudi_commit *commit);

@@ -10,7 +10,9 @@
  * U2: only data files of T are deleted, each at its partition below the root, whatever path a plan
  *     of another writer spells.
  * U3: readers stop to see T before any of its files goes.
- * U4: markers and heartbeat go last: until R is done they say what T began. */
+ * U4: markers and heartbeat go last: until R is done they say what T began.
+ * U5: what another writer left is looked for in the partitions as well, not by its markers alone.
+ */
 #include "commit/commit_hudi_parts.h"
 
 #include <assert.h>
@@ -99,6 +101,12 @@ done:
     return rc;
 }
 
+/* An instant of this process, which sees all of its markers. */
+static bool is_own(const tn_hudi_commit *commit, const tn_hudi_undo *undo)
+{
+    return commit->state == TN_HUDI_BEGUN && tn_str_equal(commit->instant, undo->instant);
+}
+
 static int make_plan(tarn_cx *cx, planner *p)
 {
     const tn_hudi_undo *undo = p->undo;
@@ -108,8 +116,9 @@ static int make_plan(tarn_cx *cx, planner *p)
     if (undo->metadata != NULL)
         TN_TRY(add_stats(cx, p, undo->metadata));
     TN_TRY(tn_hudi_marker_load(cx, p->commit, undo->instant, &p->arena, &markers));
-    /* What has no markers may have files all the same; what is only requested has none. */
-    if (!markers.found && undo->metadata == NULL && undo->inflight.len != 0)
+    /* A power failure may take markers that were not stable yet, and leave what they stood for: U5.
+     * What is only requested has no files. */
+    if (undo->metadata == NULL && undo->inflight.len != 0 && !is_own(p->commit, undo))
         TN_TRY(tn_hudi_marker_search(cx, p->commit, undo->instant, &p->arena, &markers));
     if (undo->metadata == NULL)
         TN_TRY(add_markers(cx, p, &markers));
@@ -210,34 +219,17 @@ done:
 /* Halves of metadata files that a kill may have left in the partitions of the instant. */
 static int sweep_halves(tarn_cx *cx, planner *p, tn_str directory)
 {
-    tn_arena arena = {0};
-    tn_entry *entries;
-    size_t count;
-    bool added;
-    int rc;
+    bool added, there;
+    int rc = TARN_OK;
 
     if (tn_map_add(cx, &p->swept, directory, &added) == NULL)
         return TARN_E_NOMEM;
     if (!added)
         return TARN_OK;
-    rc = tn_store_list(cx, p->commit->store, directory, &arena, &entries, &count);
-    if (rc == TARN_E_NOTFOUND) {
-        tn_cx_forget(cx);
-        rc = TARN_OK;
-        goto done;
-    }
-    TN_TRY(rc);
-    for (size_t i = 0; i < count; i++) {
-        tn_str path;
-
-        if (!tn_str_starts(entries[i].name, TN_STR(TN_STORE_PUT_PREFIX)))
-            continue;
-        TN_TRY(tn_path_join(cx, &arena, directory, entries[i].name, &path));
-        TN_TRY(tn_store_remove(cx, p->commit->store, path));
-    }
-    rc = tn_store_sync_dir(cx, p->commit->store, directory);
+    TN_TRY(tn_hudi_failed_halves(cx, p->commit, directory, &there));
+    if (there)
+        TN_TRY(tn_store_sync_dir(cx, p->commit->store, directory));
 done:
-    tn_arena_clear(&arena);
     return rc;
 }
 

@@ -283,6 +283,28 @@ static void test_commit__refuses_markers_it_does_not_understand(void **state)
     lake_close(&l);
 }
 
+/* Markers may have been lost, when the power failed, while the files that they stood for were not.
+ */
+static void test_commit__finds_files_of_a_failed_write_whose_markers_are_lost(void **state)
+{
+    struct lake l;
+
+    (void)state;
+    lake_with_rows(&l, 6);
+    put_instant(&l, "20260101000000000.commit.requested", "");
+    put_instant(&l, "20260101000000000.inflight", "{}");
+    lake_put(&l,
+             ".hoodie/.temp/20260101000000000/dt=a/"
+             "x-0_0-0-1_20260101000000000.parquet.marker.CREATE",
+             "");
+    lake_put(&l, "dt=a/x-0_0-0-1_20260101000000000.parquet", "bad");
+    lake_put(&l, "dt=b/y-0_1-0-1_20260101000000000.parquet", "bad");
+    assert_ok(l.cx, open_and_close(&l));
+    lake_assert_clean(&l, "lost markers");
+    assert_sees(&l, "dt=a:one dt=b:one");
+    lake_close(&l);
+}
+
 /* Without any marker its files are looked for. */
 static void test_commit__finds_files_of_a_failed_write_without_markers(void **state)
 {
