@@ -99,19 +99,30 @@ int tn_array_take_block(tarn_cx *cx, struct ArrowArray *array, size_t i, tn_bloc
     return TARN_OK;
 }
 
-int tn_array_make_buffer(tarn_cx *cx, struct ArrowArray *array, size_t i, size_t bytes, void *out)
+int tn_array_make_room(tarn_cx *cx, struct ArrowArray *array, size_t i, size_t bytes, void *out)
 {
     tn_block block = {0};
     int rc = tn_block_reserve(cx, &block, bytes + 1);
 
     if (rc != TARN_OK)
         return rc;
-    memset(block.data, 0, bytes);
     block.len = bytes;
     rc = tn_array_take_block(cx, array, i, &block);
     if (rc == TARN_OK)
         memcpy(out, &array->buffers[i], sizeof(void *));
     return rc;
+}
+
+int tn_array_make_buffer(tarn_cx *cx, struct ArrowArray *array, size_t i, size_t bytes, void *out)
+{
+    void *made = NULL;
+    int rc = tn_array_make_room(cx, array, i, bytes, &made);
+
+    if (rc != TARN_OK)
+        return rc;
+    memset(made, 0, bytes);
+    memcpy(out, &made, sizeof made);
+    return TARN_OK;
 }
 
 int tn_array_make_dictionary(tarn_cx *cx, struct ArrowArray *array)

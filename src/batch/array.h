@@ -28,6 +28,8 @@ int tn_array_init(tarn_cx *cx, struct ArrowArray *out, int64_t length, size_t bu
 int tn_array_take_block(tarn_cx *cx, struct ArrowArray *array, size_t i, tn_block *block);
 /* Makes buffer `i` of so many zero bytes; `out` points to the pointer that is to write them. */
 int tn_array_make_buffer(tarn_cx *cx, struct ArrowArray *array, size_t i, size_t bytes, void *out);
+/* The same, not filled. */
+int tn_array_make_room(tarn_cx *cx, struct ArrowArray *array, size_t i, size_t bytes, void *out);
 /* A dictionary place (released); the array owns what is put there. */
 int tn_array_make_dictionary(tarn_cx *cx, struct ArrowArray *array);
 /* Calls release where it has not been called; zeroes. */

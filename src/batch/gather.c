@@ -38,22 +38,6 @@ static bool is_bytes(enum tn_type_kind kind)
            kind == TN_TYPE_LARGE_BINARY;
 }
 
-/* Buffer i, `bytes` long, not yet filled. */
-static int make_buffer(tarn_cx *cx, struct ArrowArray *array, size_t i, size_t bytes, uint8_t **out)
-{
-    tn_block block = {0};
-    int rc = tn_block_reserve(cx, &block, bytes);
-
-    if (rc != TARN_OK)
-        return rc;
-    block.len = bytes;
-    rc = tn_array_take_block(cx, array, i, &block);
-    if (rc == TARN_OK)
-        *out = (uint8_t *)(uintptr_t)array->buffers[i];
-    tn_block_clear(&block);
-    return rc;
-}
-
 static void copy_bits(const tn_gather_part *part, const void *bits, uint8_t *to, int64_t at)
 {
     if (part->take == NULL && bits != NULL) {
@@ -83,7 +67,7 @@ static int gather_validity(tarn_cx *cx, const gather *g)
         nulls = nulls || has_nulls(&g->parts[p]);
     if (!nulls)
         return TARN_OK;
-    TN_TRY(make_buffer(cx, g->out, 0, bytes, &bits));
+    TN_TRY(tn_array_make_room(cx, g->out, 0, bytes, &bits));
     memset(bits, 0, bytes);
     for (size_t p = 0; p < g->part_count; p++) {
         const tn_gather_part *part = &g->parts[p];
@@ -101,7 +85,7 @@ static int gather_bool(tarn_cx *cx, const gather *g)
     size_t bytes = ((size_t)g->rows + 7) / 8;
     uint8_t *bits;
     int64_t at = 0;
-    int rc = make_buffer(cx, g->out, 1, bytes, &bits);
+    int rc = tn_array_make_room(cx, g->out, 1, bytes, &bits);
 
     if (rc != TARN_OK)
         return rc;
@@ -136,7 +120,7 @@ static int gather_fixed(tarn_cx *cx, const gather *g)
 {
     size_t width = g->type.width;
     uint8_t *to;
-    int rc = make_buffer(cx, g->out, 1, (size_t)g->rows * width, &to);
+    int rc = tn_array_make_room(cx, g->out, 1, (size_t)g->rows * width, &to);
 
     for (size_t p = 0; rc == TARN_OK && p < g->part_count; p++) {
         if (g->parts[p].count != 0)
@@ -228,7 +212,7 @@ static int gather_offsets(tarn_cx *cx, const gather *g, int64_t *total)
     uint8_t *to;
     int rc = TARN_OK;
 
-    TN_TRY(make_buffer(cx, g->out, 1, ((size_t)g->rows + 1) * width, &to));
+    TN_TRY(tn_array_make_room(cx, g->out, 1, ((size_t)g->rows + 1) * width, &to));
     memset(to, 0, width);
     to += width;
     for (size_t p = 0; p < g->part_count; p++) {
@@ -288,7 +272,7 @@ static int gather_text(tarn_cx *cx, const gather *g)
     int rc = TARN_OK;
 
     TN_TRY(gather_offsets(cx, g, &total));
-    TN_TRY(make_buffer(cx, g->out, 2, (size_t)total, &to));
+    TN_TRY(tn_array_make_room(cx, g->out, 2, (size_t)total, &to));
     for (size_t p = 0; p < g->part_count; p++) {
         const tn_gather_part *part = &g->parts[p];
         const uint8_t *from = part->array->buffers[2];
@@ -533,5 +517,31 @@ int tn_gather_plain(tarn_cx *cx, const struct ArrowSchema *schema, struct ArrowS
     tn_field_move(&made, out);
 done:
     tn_field_release(&made);
+    return rc;
+}
+
+int tn_gather_join(tarn_cx *cx, const struct ArrowSchema *schema, struct ArrowArray *first,
+                   size_t stride, size_t count)
+{
+    struct ArrowArray joined = {0};
+    tn_gather_part *parts;
+    int rc = TARN_OK;
+
+    if (count < 2)
+        return TARN_OK;
+    parts = tn_calloc(cx, count, sizeof *parts);
+    if (parts == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const struct ArrowArray *array = (const void *)((const char *)first + i * stride);
+
+        parts[i] = (tn_gather_part){.array = array, .first = array->offset, .count = array->length};
+    }
+    TN_TRY(tn_gather(cx, schema, parts, count, &joined));
+    for (size_t i = 0; i < count; i++)
+        tn_array_release((void *)((char *)first + i * stride));
+    tn_array_move(&joined, first);
+done:
+    free(parts);
     return rc;
 }

@@ -24,4 +24,8 @@ uint64_t tn_gather_bytes(const struct ArrowSchema *schema, const struct ArrowArr
 int tn_gather_plain(tarn_cx *cx, const struct ArrowSchema *schema, struct ArrowSchema *out,
                     bool *had);
 
+/* Joins `count` whole arrays, which lie `stride` bytes apart, in the first of them. */
+int tn_gather_join(tarn_cx *cx, const struct ArrowSchema *schema, struct ArrowArray *first,
+                   size_t stride, size_t count);
+
 #endif

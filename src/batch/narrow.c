@@ -72,6 +72,9 @@ static int divide(tarn_cx *cx, const step *s, const struct ArrowArray *array, in
         if (tn_rows_is_null(array, array->offset + i))
             continue;
         value = tn_rows_integer(s->from_type.kind, array, array->offset + i);
+        /* Of 64 bits without sign the upper half has none with one. */
+        if (s->from_type.kind == TN_TYPE_UINT64 && value < 0)
+            TN_TRY(no_fit(cx, s, i));
         if (value % divisor != 0)
             TN_TRY(no_fit(cx, s, i));
         value /= divisor;
@@ -270,6 +273,8 @@ static int cast_new(tarn_cx *cx, const step *s, struct ArrowArray *array, struct
     *did = true;
     if (has_unit(from) && has_unit(to) && digits > 0)
         return divide(cx, s, array, power_of_ten(digits), out);
+    if (from == TN_TYPE_UINT64 && to == TN_TYPE_INT64)
+        return divide(cx, s, array, 1, out);
     if (from == TN_TYPE_DATE64 && to == TN_TYPE_DATE32)
         return divide(cx, s, array, 86400000, out);
     if ((from == TN_TYPE_LARGE_UTF8 && to == TN_TYPE_UTF8) ||

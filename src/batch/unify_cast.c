@@ -91,9 +91,11 @@ static int cast_float(tarn_cx *cx, const pair *p, const struct ArrowArray *array
         value = number_at(p, array, array->offset + i, &exact);
         if (!exact)
             TN_FAIL(TARN_E_UNSUPPORTED,
-                    "column \"%s\": the integer in row %lld of the batch has no equal as double; "
-                    "read the files apart, or leave the column out",
-                    p->to->name, (long long)i);
+                    "column \"%s\": the integer %lld cannot be a double, which the column is "
+                    "elsewhere, "
+                    "without losing digits; cast it, or leave the column out",
+                    p->to->name,
+                    (long long)tn_rows_integer(p->from_type.kind, array, array->offset + i));
         if (single)
             ((float *)to)[i] = (float)value;
         else

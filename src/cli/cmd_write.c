@@ -211,6 +211,14 @@ static enum tarn_write_format format_of(const struct values *values)
     return values->format < 0 ? TARN_WRITE_ANY : (enum tarn_write_format)(values->format + 1);
 }
 
+/* What both kinds of writes have of inputs, as members of their options. */
+#define INPUT_OPTIONS(call, values, columns, delimiter_of_csv)                                     \
+    .format = format_of(values), .where = (values)->where, .columns = (columns)->items,            \
+    .column_count = (columns)->count, .schema = (values)->schema, .delimiter = (delimiter_of_csv), \
+    .no_header = (values)->no_header, .null_text = (values)->null_text,                            \
+    .sample_bytes = (values)->sample_bytes, .reject = (values)->reject, .warn = warn,              \
+    .on_progress = progress, .arg = (call)->out
+
 static int run_hive(struct cmd_call *call, const struct values *values, char delimiter,
                     const struct names *columns)
 {
@@ -225,19 +233,7 @@ static int run_hive(struct cmd_call *call, const struct values *values, char del
         .partitions_max = values->partitions_max,
         .no_merge = values->no_merge,
         .dry_run = call->common.dry_run,
-        .format = format_of(values),
-        .where = values->where,
-        .columns = columns->items,
-        .column_count = columns->count,
-        .schema = values->schema,
-        .delimiter = delimiter,
-        .no_header = values->no_header,
-        .null_text = values->null_text,
-        .sample_bytes = values->sample_bytes,
-        .reject = values->reject,
-        .warn = warn,
-        .on_progress = progress,
-        .arg = call->out,
+        INPUT_OPTIONS(call, values, columns, delimiter),
     };
     struct names partitions = {0}, distribute = {0};
     bool piped = call->arg_count == 1;
@@ -281,19 +277,7 @@ static int run_hudi(struct cmd_call *call, const struct values *values, char del
         .extra_count = values->extra.count,
         .drop_metadata_table = values->drop_metadata_table,
         .dry_run = call->common.dry_run,
-        .format = format_of(values),
-        .where = values->where,
-        .columns = columns->items,
-        .column_count = columns->count,
-        .schema = values->schema,
-        .delimiter = delimiter,
-        .no_header = values->no_header,
-        .null_text = values->null_text,
-        .sample_bytes = values->sample_bytes,
-        .reject = values->reject,
-        .warn = warn,
-        .on_progress = progress,
-        .arg = call->out,
+        INPUT_OPTIONS(call, values, columns, delimiter),
     };
     bool piped = call->arg_count == 1 && op != TARN_OP_DELETE_PARTITION;
     struct table_names names = {0};

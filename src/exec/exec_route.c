@@ -578,29 +578,16 @@ done:
 static int join_small(tarn_cx *cx, tn_route *route)
 {
     size_t from = route->small_from, count = route->batch_count - from;
-    tn_gather_part *parts = NULL;
-    struct ArrowArray joined = {0};
     int rc = TARN_OK;
 
-    if (count < 2)
-        goto done;
-    parts = tn_calloc(cx, count, sizeof *parts);
-    if (parts == NULL)
-        return TARN_E_NOMEM;
-    for (size_t i = 0; i < count; i++) {
-        const struct ArrowArray *array = &route->batches[from + i].array;
-
-        parts[i] = (tn_gather_part){.array = array, .first = array->offset, .count = array->length};
+    if (count >= 2) {
+        TN_TRY(tn_gather_join(cx, &route->rows, &route->batches[from].array, sizeof *route->batches,
+                              count));
+        route->batch_count = from + 1;
+        TN_TRY(cluster(cx, route, from));
     }
-    TN_TRY(tn_gather(cx, &route->rows, parts, count, &joined));
-    for (size_t i = from; i < route->batch_count; i++)
-        tn_array_release(&route->batches[i].array);
-    tn_array_move(&joined, &route->batches[from].array);
-    route->batch_count = from + 1;
-    TN_TRY(cluster(cx, route, from));
 done:
     route->small_from = route->batch_count;
-    free(parts);
     return rc;
 }
 

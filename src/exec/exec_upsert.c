@@ -280,18 +280,6 @@ static bool keeps_apart(const tn_upsert_plan *plan)
     return plan->exact || plan->index_buckets != 0;
 }
 
-static bool takes_inserts(const tn_upsert_plan *plan, size_t b)
-{
-    const tn_upsert_partition *partition = &plan->partitions[plan->buckets[b].partition];
-
-    if (keeps_apart(plan))
-        return false;
-    for (size_t i = 0; i < partition->insert_bucket_count; i++)
-        if (plan->insert_buckets[partition->first_insert + i] == b)
-            return true;
-    return false;
-}
-
 static bool has_inserts(const upsert *u, size_t partition)
 {
     return u->in == NULL ||
@@ -302,12 +290,14 @@ static bool has_inserts(const upsert *u, size_t partition)
 static int list_units(tarn_cx *cx, upsert *u)
 {
     const tn_upsert_plan *plan = u->plan;
+    uint8_t *takes =
+        tn_calloc(cx, plan->bucket_count + 1, 1); /* inserts, of its partition's chain */
     int rc = TARN_OK;
 
     u->units = tn_calloc(cx, plan->bucket_count + plan->partition_count, sizeof u->units[0]);
     u->made = tn_calloc(cx, plan->bucket_count + plan->partition_count, sizeof u->made[0]);
-    if (u->units == NULL || u->made == NULL)
-        return TARN_E_NOMEM;
+    if (takes == NULL || u->units == NULL || u->made == NULL)
+        TN_TRY(TARN_E_NOMEM);
     for (size_t p = 0; !keeps_apart(plan) && p < plan->partition_count; p++) {
         const tn_upsert_partition *partition = &plan->partitions[p];
         unit *un = &u->units[u->unit_count];
@@ -322,14 +312,18 @@ static int list_units(tarn_cx *cx, upsert *u)
         /* Drawn here, by one thread in one order (I1). */
         TN_TRY(tn_data_name_new_id(cx, &un->arena, &un->spare));
     }
+    for (size_t p = 0; !keeps_apart(plan) && p < plan->partition_count; p++)
+        for (size_t i = 0; i < plan->partitions[p].insert_bucket_count; i++)
+            takes[plan->insert_buckets[plan->partitions[p].first_insert + i]] = 1;
     for (size_t b = 0; b < plan->bucket_count; b++) {
-        if (takes_inserts(plan, b))
+        if (takes[b] != 0)
             continue;
         u->units[u->unit_count] =
             (unit){.bucket = b, .bytes = bucket_bytes(plan, &plan->buckets[b])};
         u->unit_count++;
     }
 done:
+    free(takes);
     return rc;
 }
 

@@ -119,28 +119,14 @@ uint64_t tn_incoming_spilled_bytes(const tn_incoming *in)
 static int join_small(tarn_cx *cx, tn_incoming *in)
 {
     size_t from = in->small_from, count = in->held_count - from;
-    tn_gather_part *parts = NULL;
-    struct ArrowArray joined = {0};
     int rc = TARN_OK;
 
-    if (count < 2)
-        goto done;
-    parts = tn_calloc(cx, count, sizeof *parts);
-    if (parts == NULL)
-        return TARN_E_NOMEM;
-    for (size_t i = 0; i < count; i++) {
-        const struct ArrowArray *array = &in->held[from + i].array;
-
-        parts[i] = (tn_gather_part){.array = array, .first = array->offset, .count = array->length};
+    if (count >= 2) {
+        TN_TRY(tn_gather_join(cx, &in->schema, &in->held[from].array, sizeof *in->held, count));
+        in->held_count = from + 1;
     }
-    TN_TRY(tn_gather(cx, &in->schema, parts, count, &joined));
-    for (size_t i = from; i < in->held_count; i++)
-        tn_array_release(&in->held[i].array);
-    tn_array_move(&joined, &in->held[from].array);
-    in->held_count = from + 1;
 done:
     in->small_from = in->held_count;
-    free(parts);
     return rc;
 }
 

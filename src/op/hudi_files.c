@@ -22,13 +22,21 @@ static bool is_global(const tn_hudi_write *w)
 
 /* ---- rows */
 
+/* TMPDIR where it is a path of its own, else /tmp. */
+static const char *temporary(void)
+{
+    const char *path = getenv("TMPDIR");
+
+    return path != NULL && path[0] == '/' && path[1] != '\0' ? path : "/tmp";
+}
+
 static int staging_of(tarn_cx *cx, tn_hudi_write *w, tn_str *out)
 {
     uint64_t id = tn_cx_random(cx);
 
-    if (w->given
-            ->dry_run) /* what memory does not hold goes elsewhere: nothing is made in the table */
-        return tn_arena_print(cx, &w->arena, out, "/tmp/.tarn-rows-%016" PRIx64, id);
+    /* What memory does not hold goes elsewhere: nothing is made in the table. */
+    if (w->given->dry_run)
+        return tn_arena_print(cx, &w->arena, out, "%s/.tarn-rows-%016" PRIx64, temporary(), id);
     return tn_arena_print(cx, &w->arena, out, "%.*s/.hoodie/.aux/.tarn-rows-%016" PRIx64,
                           TN_STR_ARG(w->root), id);
 }

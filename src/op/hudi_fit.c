@@ -296,11 +296,56 @@ static int check_text(tarn_cx *cx, const tn_hudi_fit *fit, const tn_hudi_fit_opt
     return rc;
 }
 
+/* A type that no table stores, where the table has the column: all nulls take its type, and
+ * integers of 64 bits without sign are those with one, each value looked at. */
+static int settle(tarn_cx *cx, const struct ArrowSchema *column, const struct ArrowSchema *table,
+                  struct ArrowSchema *out)
+{
+    bool group = strcmp(column->format, "+s") == 0 && strcmp(table->format, "+s") == 0;
+    bool same = column->n_children == table->n_children;
+    const char *format = strcmp(column->format, "L") == 0 ? "l" : column->format;
+    int rc = TARN_OK;
+
+    if (strcmp(column->format, "n") == 0) {
+        TN_TRY(tn_field_copy(cx, table, out));
+        out->flags |= ARROW_FLAG_NULLABLE;
+        goto done;
+    }
+    if (strcmp(table->format, "u") == 0 || column->dictionary != NULL)
+        return tn_field_copy(cx, column, out);
+    if (column->n_children == 0 && format == column->format)
+        return tn_field_copy(cx, column, out);
+    TN_TRY(tn_field_init(cx, out, format, tn_str_of(column->name), tn_field_nullable(column),
+                         (size_t)column->n_children));
+    out->flags |= column->flags & ARROW_FLAG_MAP_KEYS_SORTED;
+    for (int64_t i = 0; i < column->n_children; i++) {
+        int64_t at = group ? tn_unify_match(column, i, table) : same ? i : -1;
+
+        TN_TRY(at >= 0 ? settle(cx, column->children[i], table->children[at], out->children[i])
+                       : tn_field_copy(cx, column->children[i], out->children[i]));
+    }
+done:
+    return rc;
+}
+
+static int settle_all(tarn_cx *cx, const struct ArrowSchema *chosen,
+                      const struct ArrowSchema *table, struct ArrowSchema *out)
+{
+    struct ArrowSchema made = {0};
+    int rc = TARN_OK;
+
+    TN_TRY(table != NULL ? settle(cx, chosen, table, &made) : tn_field_copy(cx, chosen, &made));
+    tn_field_move(&made, out);
+done:
+    tn_field_release(&made);
+    return rc;
+}
+
 /* What the table has once these rows are in it. */
 static int decide(tarn_cx *cx, tn_hudi_fit *fit, const struct ArrowSchema *chosen,
                   const tn_hudi_fit_options *options)
 {
-    struct ArrowSchema stored = {0};
+    struct ArrowSchema stored = {0}, settled = {0};
     int rc = TARN_OK;
 
     if (options->deletes) {
@@ -308,7 +353,8 @@ static int decide(tarn_cx *cx, tn_hudi_fit *fit, const struct ArrowSchema *chose
         TN_TRY(tn_field_copy(cx, options->table, &fit->to));
         goto done;
     }
-    TN_TRY(tn_hudi_stored_schema(cx, chosen, &stored));
+    TN_TRY(settle_all(cx, chosen, options->table, &settled));
+    TN_TRY(tn_hudi_stored_schema(cx, &settled, &stored));
     if (options->table != NULL) {
         TN_TRY(tn_hudi_schema_evolve(cx, options->table, &stored, &fit->changed, &fit->to));
         TN_TRY(check_text(cx, fit, options));
@@ -318,6 +364,7 @@ static int decide(tarn_cx *cx, tn_hudi_fit *fit, const struct ArrowSchema *chose
     }
 done:
     tn_field_release(&stored);
+    tn_field_release(&settled);
     return rc;
 }
 

@@ -226,20 +226,6 @@ done:
 
 /* ---- rows */
 
-static int take_buffer(tarn_cx *cx, struct ArrowArray *array, size_t i, size_t bytes, void *out)
-{
-    tn_block block = {0};
-    int rc = tn_block_reserve(cx, &block, bytes + 1);
-
-    if (rc != TARN_OK)
-        return rc;
-    block.len = bytes;
-    rc = tn_array_take_block(cx, array, i, &block);
-    if (rc == TARN_OK)
-        memcpy(out, &array->buffers[i], sizeof(void *));
-    return rc;
-}
-
 static int make_keys(tarn_cx *cx, const tn_record_keys *keys, int64_t rows, struct ArrowArray *out)
 {
     size_t bytes = (size_t)(keys->offsets[rows] - keys->offsets[0]);
@@ -248,8 +234,8 @@ static int make_keys(tarn_cx *cx, const tn_record_keys *keys, int64_t rows, stru
     int rc = TARN_OK;
 
     TN_TRY(tn_array_init(cx, out, rows, 3, 0));
-    TN_TRY(take_buffer(cx, out, 1, 4 * ((size_t)rows + 1), &offsets));
-    TN_TRY(take_buffer(cx, out, 2, bytes, &data));
+    TN_TRY(tn_array_make_room(cx, out, 1, 4 * ((size_t)rows + 1), &offsets));
+    TN_TRY(tn_array_make_room(cx, out, 2, bytes, &data));
     for (int64_t i = 0; i <= rows; i++)
         offsets[i] = keys->offsets[i] - keys->offsets[0];
     if (bytes != 0)
@@ -272,8 +258,8 @@ static int make_paths(tarn_cx *cx, const tn_hudi_write *w, const tn_record_keys 
         TN_FAIL(TARN_E_LIMIT, "the partition paths of one batch take more than 2 GiB; give smaller "
                               "batches");
     TN_TRY(tn_array_init(cx, out, rows, 3, 0));
-    TN_TRY(take_buffer(cx, out, 1, 4 * ((size_t)rows + 1), &offsets));
-    TN_TRY(take_buffer(cx, out, 2, (size_t)bytes, &data));
+    TN_TRY(tn_array_make_room(cx, out, 1, 4 * ((size_t)rows + 1), &offsets));
+    TN_TRY(tn_array_make_room(cx, out, 2, (size_t)bytes, &data));
     offsets[0] = 0;
     for (int64_t i = 0; i < rows; i++) {
         tn_str path = tn_record_key_path(w->key, keys->partitions[i]);

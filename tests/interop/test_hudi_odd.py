@@ -73,3 +73,14 @@ def test_binary_of_one_width_is_stored_as_bytes(lake):
     lake.write(rows([1, 2, 3], b"abcd", None, b"\0\xff\0\xff"), "--key", "id")
     lake.write(rows([2], b"efgh"))
     assert [r["b"] for r in hudi.rows(lake.root)] == [b"abcd", b"efgh", b"\0\xff\0\xff"]
+
+
+def test_types_that_no_table_stores(lake):
+    """All nulls, and integers without sign, where the table has the column: its type, each value looked at."""
+    lake.write(pa.table({"id": ["1"], "n": pa.array([1], pa.int64()), "s": pa.array([{"a": 1}])}), "--key", "id")
+    lake.write(pa.table({"id": ["2"], "n": pa.nulls(1), "s": pa.array([{"a": None}], pa.struct([("a", pa.null())]))}))
+    lake.write(pa.table({"id": ["3"], "n": pa.array([7], pa.uint64()), "s": pa.nulls(1)}))
+    assert lake.rows("id", "n", "s") == [("1", 1, {"a": 1}), ("2", None, {"a": None}), ("3", 7, None)]
+    said = lake.refused(pa.table({"id": ["4"], "n": pa.array([2**63], pa.uint64()), "s": pa.nulls(1)}))
+    assert 'column "n"' in said and "int64" in said
+    assert "new" in lake.refused(pa.table({"id": ["4"], "n": [1], "s": pa.nulls(1), "new": pa.nulls(1)}))
