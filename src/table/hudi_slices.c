@@ -357,6 +357,7 @@ static int load_slices(tarn_cx *cx, load *l)
     if (gone)
         goto done;
     TN_TRY(keep_partitions(cx, l, &walk));
+    l->slices.whole = tn_slices_range_misses(&walk, &l->slices);
     if (l->options->written_by == NULL)
         TN_TRY(tn_slices_check(cx, l->store, l->root, l->config, l->timeline, l->options, &l->facts,
                                &l->slices));

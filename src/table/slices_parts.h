@@ -23,6 +23,10 @@ typedef struct tn_slices_walk {
     tn_arena arena; /* of paths */
     tn_slices_folder *folders;
     size_t count, cap;
+    /* Of a range of commits of layout 1: files that are gone, and stand among the entries. In the
+     * store, sorted. */
+    tn_str *gone;
+    size_t gone_count;
 } tn_slices_walk;
 
 /* Lists the partitions asked for, or finds all of them. */
@@ -144,9 +148,11 @@ int tn_slices_check_as_of(tarn_cx *cx, tn_store *store, const tn_timeline *timel
 /* ---- files of some commits alone (slices_range.c) ---- */
 
 /* Replaces what was listed by the files that the commits of options->written_by wrote. *gone: one
- * of them is not there any more. */
+ * of them is not there any more, and none are given; in layout 1 that depends on the slices. */
 int tn_slices_range_files(tarn_cx *cx, tn_store *store, const tn_timeline *timeline,
                           const tn_slices_options *options, tn_str root, tn_slices_walk *walk,
                           bool *gone);
+/* Whether a slice has a file that is gone. */
+bool tn_slices_range_misses(const tn_slices_walk *walk, const tn_slices *slices);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * I1: files come from the commits' own words, change logs (.cdc) apart, and each is looked at.
  * I2: when one is gone, as after a cleaner, none of them are used: the caller reads a snapshot
- *     instead, and filters its rows.
+ *     instead, and filters its rows. In layout 1 so only when one is gone that a slice is made of:
+ *     Hudi looks for all of them in tables of version 8 and later alone.
  * I3: base files and logs of a range make slices of their own: logs are not merged with a base file
  *     that no commit of the range wrote. */
 #include <assert.h>
@@ -99,6 +100,43 @@ static void make_distinct(naming *n)
     n->count = kept;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return tn_str_compare(*(const tn_str *)a, *(const tn_str *)b);
+}
+
+static int note_gone(tarn_cx *cx, const naming *n, tn_slices_walk *walk)
+{
+    walk->gone = tn_arena_array(cx, &walk->arena, n->count, sizeof *walk->gone);
+    if (walk->gone == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < n->count; i++)
+        if (n->files[i].gone)
+            walk->gone[walk->gone_count++] = n->files[i].whole;
+    if (walk->gone_count != 0)
+        qsort(walk->gone, walk->gone_count, sizeof *walk->gone, by_text);
+    return TARN_OK;
+}
+
+static bool is_gone(const tn_slices_walk *walk, tn_str path)
+{
+    return bsearch(&path, walk->gone, walk->gone_count, sizeof path, by_text) != NULL;
+}
+
+bool tn_slices_range_misses(const tn_slices_walk *walk, const tn_slices *slices)
+{
+    for (size_t i = 0; walk->gone_count != 0 && i < slices->slice_count; i++) {
+        const tn_slice *slice = &slices->slices[i];
+
+        if (slice->base.name.len != 0 && is_gone(walk, slice->base.path))
+            return true;
+        for (size_t k = 0; k < slice->log_count; k++)
+            if (is_gone(walk, slice->logs[k].path))
+                return true;
+    }
+    return false;
+}
+
 /* Files of a partition, which stand together, as if its directory had been listed. */
 static int add_folders(tarn_cx *cx, const naming *n, tn_slices_walk *walk)
 {
@@ -159,6 +197,9 @@ int tn_slices_range_files(tarn_cx *cx, tn_store *store, const tn_timeline *timel
     TN_TRY(tn_parallel(cx, n.count, look_at, &n));
     for (size_t i = 0; i < n.count; i++)
         missing |= n.files[i].gone;
+    if (missing && timeline->layout == 1)
+        TN_TRY(note_gone(cx, &n, walk));
+    missing &= timeline->layout != 1;
     if (!missing)
         TN_TRY(add_folders(cx, &n, walk));
     *gone = missing;

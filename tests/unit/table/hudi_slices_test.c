@@ -561,3 +561,32 @@ static void test_hudi_slices__old_versions_are_read_as_version_6(void **state)
         lake_close(&l);
     }
 }
+
+static void test_hudi_slices__of_a_range_of_version_6_older_files_may_be_gone(void **state)
+{
+    static const tn_str range[] = {{"001", 3}, {"002", 3}};
+    tn_slices_options options = {
+        .written_by = range, .written_by_count = 2, .as_of = TN_STR("002")};
+
+    (void)state;
+    for (int32_t version = 6; version <= 9; version += 3) {
+        lake l = lake_open(version);
+
+        partition(&l, "p");
+        commit(&l, version == 6 ? "001.commit" : "001_0011.commit", "p", "a_0-1-1_001.parquet");
+        commit(&l, version == 6 ? "002.commit" : "002_0021.commit", "p", "a_0-1-1_002.parquet");
+        put(&l, "p/a_0-1-1_002.parquet", "x");
+        put(&l, "p/b_0-1-1_000.parquet", "x"); /* archived, and of no range */
+        assert_ok(l.cx, load_with(&l, &options));
+        assert_int_equal(l.slices.whole, version == 9);
+        assert_int_equal(l.slices.slice_count, version == 9 ? 2 : 1);
+        commit(&l, version == 6 ? "002.commit" : "002_0021.commit", "p", "c_0-1-1_002.parquet");
+        if (version == 6) {
+            commit(&l, "003.commit", "p", "c_0-1-1_003.parquet");
+            put(&l, "p/c_0-1-1_003.parquet", "x");
+            assert_ok(l.cx, load_with(&l, &options));
+            assert_true(l.slices.whole);
+        }
+        lake_close(&l);
+    }
+}
