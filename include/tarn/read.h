@@ -27,10 +27,12 @@ extern "C" {
 
 typedef struct tarn_read_counts {
     uint64_t partitions, partitions_read; /* in all; left after pruning by their values */
-    uint64_t files, files_skipped;        /* opened; left out as damaged */
-    uint64_t groups, groups_read;         /* row groups of the files opened; not pruned */
-    uint64_t pages_dropped;               /* by page indexes */
-    uint64_t rows_read, rows_out;         /* decoded; true for the condition */
+    uint64_t slices, slices_read;  /* of a Hudi table's partitions read; left after the indexes of
+                                      its  metadata table */
+    uint64_t files, files_skipped; /* opened; left out as damaged */
+    uint64_t groups, groups_read;  /* row groups of the files opened; not pruned */
+    uint64_t pages_dropped;        /* by page indexes */
+    uint64_t rows_read, rows_out;  /* decoded; true for the condition */
 } tarn_read_counts;
 
 typedef struct tarn_read_options {

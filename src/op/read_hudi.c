@@ -106,7 +106,8 @@ done:
 static int load_snapshot(tarn_cx *cx, tn_reading *r)
 {
     tn_read *read = r->read;
-    tn_slices_options options = {.as_of = r->as_of, .v6_slices = r->v6_slices};
+    tn_slices_options options = {
+        .as_of = r->as_of, .v6_slices = r->v6_slices, .listing = TN_SLICES_METADATA};
     int rc = TARN_OK;
 
     TN_TRY(tn_slices_snapshot(cx, read->store, read->root, &r->config, &options, &read->arena,
@@ -360,20 +361,43 @@ static void add_slice(tn_reading *r, const tn_slice *slice, tn_slice_parts *part
     file->slice = parts;
 }
 
-static int collect_files(tarn_cx *cx, tn_reading *r, const tn_predicate *where)
+/* The slices that are to be read: keep[i] of each. */
+static int choose_slices(tarn_cx *cx, tn_reading *r, const tn_read_hudi *asked, uint8_t *keep)
+{
+    tarn_read_counts *counts = r->read->counts;
+    size_t count = r->slices.slice_count;
+    uint8_t *partitions = tn_alloc(cx, r->slices.partition_count + 1);
+    int rc = TARN_OK;
+
+    if (partitions == NULL)
+        return TARN_E_NOMEM;
+    TN_TRY(prune_partitions(cx, r, asked->where, partitions));
+    for (size_t i = 0; i < count; i++) {
+        keep[i] = partitions[r->slices.slices[i].base.partition] != 0;
+        counts->slices += keep[i];
+    }
+    TN_TRY(tn_reading_skip(cx, r, asked->where, &asked->all, keep));
+    for (size_t i = 0; i < count; i++)
+        counts->slices_read += keep[i];
+done:
+    free(partitions);
+    return rc;
+}
+
+static int collect_files(tarn_cx *cx, tn_reading *r, const tn_read_hudi *asked)
 {
     tn_read *read = r->read;
     size_t count = r->slices.slice_count;
-    uint8_t *keep = tn_alloc(cx, r->slices.partition_count + 1);
+    uint8_t *keep = tn_alloc(cx, count + 1);
     tn_slice_parts *parts = tn_arena_array(cx, &read->arena, count + 1, sizeof *parts);
     int rc = TARN_OK;
 
     read->files = tn_arena_array(cx, &read->arena, count + 1, sizeof *read->files);
     if (keep == NULL || parts == NULL || read->files == NULL)
         TN_TRY(TARN_E_NOMEM);
-    TN_TRY(prune_partitions(cx, r, where, keep));
+    TN_TRY(choose_slices(cx, r, asked, keep));
     for (size_t i = 0; i < count; i++)
-        if (keep[r->slices.slices[i].base.partition] != 0)
+        if (keep[i] != 0)
             add_slice(r, &r->slices.slices[i], &parts[i]);
 done:
     free(keep);
@@ -404,7 +428,7 @@ int tn_read_hudi_load(tarn_cx *cx, tn_read *read, const tarn_read_options *optio
     TN_TRY(make_columns(cx, r, &made.all));
     TN_TRY(choose_columns(cx, r, &made));
     TN_TRY(make_condition(cx, r, &made));
-    TN_TRY(collect_files(cx, r, made.where));
+    TN_TRY(collect_files(cx, r, &made));
     tn_field_move(&r->scan.given_schema, &read->partition_schema);
     tn_array_move(&r->scan.given_values, &read->partition_values);
     made.stored_keys = r->config.meta_fields;

@@ -43,6 +43,12 @@ int tn_reading_rules(tarn_cx *cx, tn_reading *reading);
  * count, and `in_range`. */
 int tn_reading_range(tarn_cx *cx, tn_reading *reading);
 
+/* read_hudi_skip.c: keep[i] of each slice becomes 0 where the record index (of a key asked for) or
+ * the statistics of the metadata table rule it out. `all`: what `where` is bound to; NULL: every
+ * row. */
+int tn_reading_skip(tarn_cx *cx, tn_reading *reading, const tn_predicate *where,
+                    const struct ArrowSchema *all, uint8_t *keep);
+
 /* Says what the reader of the rows should know. */
 void tn_reading_say(const tn_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -135,6 +135,22 @@ bool tn_metadata_counts(const tn_metadata *md, tn_str instant)
            !pending_in(md->data_timeline, instant) && !pending_in(&md->timeline, instant);
 }
 
+bool tn_metadata_ahead(const tn_metadata *md)
+{
+    tn_str latest = {NULL, 0};
+
+    for (size_t i = 0; i < md->data_timeline->count; i++)
+        if (tn_str_compare(md->data_timeline->instants[i].time, latest) > 0)
+            latest = md->data_timeline->instants[i].time;
+    /* Services of the metadata table itself have times of their own; commits have those of the
+     * data table. */
+    for (size_t i = 0; i < md->timeline.count; i++)
+        if (md->timeline.instants[i].action == TN_ACTION_DELTA &&
+            tn_str_compare(md->timeline.instants[i].time, latest) > 0)
+            return true;
+    return false;
+}
+
 /* ---- schemas ---- */
 
 int tn_metadata_type(tarn_cx *cx, tn_metadata *md, tn_str text, tn_str where,
