@@ -5,6 +5,7 @@
 
 #include "base/cursor.h"
 #include "codec/avro/avro_schema.h"
+#include "codec/hfile/hfile.h"
 #include "codec/log/log.h"
 #include "codec/parquet/file.h"
 #include "tarn/inspect.h"
@@ -78,6 +79,18 @@ done:
     return rc;
 }
 
+static int count_hfile(tarn_cx *cx, inspection *self, const tn_log_block *from, int64_t *out)
+{
+    tn_hfile *file = NULL;
+    int rc = tn_hfile_open(cx, self->store, self->log.path, from->content_offset,
+                           from->content_bytes, &file);
+
+    if (rc == TARN_OK)
+        *out = (int64_t)tn_hfile_count(file);
+    tn_hfile_close(file);
+    return rc;
+}
+
 static int count_positions(tarn_cx *cx, inspection *self, const tn_log_block *from, int64_t *out)
 {
     tn_arena arena = {0};
@@ -132,6 +145,8 @@ static int fill_inside(tarn_cx *cx, inspection *self, size_t at, tarn_inspect_bl
         TN_TRY(count_avro(cx, self, from, &block->records));
     else if (from->kind == TN_LOG_DELETE || from->kind == TN_LOG_PARQUET)
         TN_TRY(count_content(cx, self, from, &block->records));
+    else if (from->kind == TN_LOG_HFILE)
+        TN_TRY(count_hfile(cx, self, from, &block->records));
     TN_TRY(count_positions(cx, self, from, &block->positions));
 done:
     return rc;
