@@ -18,6 +18,7 @@
 #include "batch/rows.h"
 #include "batch/stream.h"
 #include "exec/cdc_read.h"
+#include "table/archive.h"
 
 #define MODE_KEY "hoodie.table.cdc.supplemental.logging.mode"
 
@@ -84,16 +85,27 @@ done:
     return rc;
 }
 
+/* What left the active timeline, where the range begins before it; empty elsewhere. */
+static int load_archive(tarn_cx *cx, tn_reading *r, tn_timeline *out)
+{
+    *out = (tn_timeline){0};
+    if (r->since.len != 0 && tn_str_compare(r->since, r->timeline.start) >= 0)
+        return TARN_OK;
+    return tn_archive_load(cx, r->read->store, r->read->root, &r->config, &r->read->arena, out);
+}
+
 int tn_reading_changes(tarn_cx *cx, tn_reading *r)
 {
     tn_cdc_commit *commits;
+    tn_timeline archive;
     size_t count;
     int rc = TARN_OK;
 
     if (r->options->key != NULL)
         TN_FAIL(TARN_E_INVALID, "--key is for rows; changes of one are found with --where, by "
                                 "what is in before and after");
-    TN_TRY(tn_query_changes_find(cx, &r->config, &r->timeline, NULL, r->since, r->until,
+    TN_TRY(load_archive(cx, r, &archive));
+    TN_TRY(tn_query_changes_find(cx, &r->config, &r->timeline, &archive, r->since, r->until,
                                  &r->read->arena, &r->range));
     if (r->range.empty)
         goto done;
