@@ -2,16 +2,14 @@
  *
  * I1: a range holds every value that the file has, or it is not known. A bound between two values
  * of the column's unit or scale moves outwards. I2: Java orders text by UTF-16 units: bounds with
- * characters from U+E000 on, where that order and the one of bytes part, are not known. */
-#include <math.h>
-
+ * characters from U+E000 on, where that order and the one of bytes part, are not known.
+ * I3: bounds of floating-point columns are never known: of a row group with a NaN Hudi takes 0 for
+ *     both, and puts them together with those of other row groups (errata.md). */
 #include "plan/plan_skip.h"
 
 #define TYPE_V1            0
 #define TYPE_INT           3
 #define TYPE_LONG          4
-#define TYPE_FLOAT         5
-#define TYPE_DOUBLE        6
 #define TYPE_BOOLEAN       2
 #define TYPE_STRING        7
 #define TYPE_DECIMAL       10
@@ -184,28 +182,6 @@ static bool boolean_bound(const tn_filter_column *column, const tn_metadata_stat
     return true;
 }
 
-/* A float as a double is another number than its digits say, and Hudi takes the digits: no bound.
- */
-static bool real_bound(const tn_filter_column *column, const tn_metadata_stats *stats,
-                       const tn_avro_value *value, double *out)
-{
-    bool wide = column->type.kind == TN_TYPE_DOUBLE;
-
-    if (wide && stats->wrapper == TN_METADATA_INT && value->kind == TN_AVRO_INT &&
-        (stats->type == TYPE_V1 || stats->type == TYPE_INT)) {
-        *out = (double)value->as.i;
-        return true;
-    }
-    if (wide ? stats->wrapper != TN_METADATA_DOUBLE || value->kind != TN_AVRO_DOUBLE
-             : column->type.kind != TN_TYPE_FLOAT || stats->wrapper != TN_METADATA_FLOAT ||
-                   value->kind != TN_AVRO_FLOAT)
-        return false;
-    if (stats->type != TYPE_V1 && stats->type != (wide ? TYPE_DOUBLE : TYPE_FLOAT))
-        return false;
-    *out = value->as.d;
-    return !isnan(value->as.d);
-}
-
 /* I2 */
 static bool text_bound(const tn_filter_column *column, const tn_metadata_stats *stats,
                        const tn_avro_value *value, tn_str *out)
@@ -270,8 +246,8 @@ static bool bound(const tn_filter_column *column, const tn_metadata_stats *stats
         return signed_bound(column, stats, value, lower, &out->i);
     case TN_DOMAIN_UNSIGNED:
         return boolean_bound(column, stats, value, &out->u);
-    case TN_DOMAIN_FLOAT:
-        return real_bound(column, stats, value, &out->d);
+    case TN_DOMAIN_FLOAT: /* I3 */
+        return false;
     case TN_DOMAIN_DECIMAL:
         return decimal_bound(column, stats, value, lower, &out->decimal);
     case TN_DOMAIN_BYTES:
@@ -297,9 +273,6 @@ void tn_plan_skip_range(const tn_filter_column *column, const tn_metadata_stats 
         return;
     out->has_min = bound(column, stats, true, &out->min);
     out->has_max = bound(column, stats, false, &out->max);
-    /* Java holds NaN greater than all: a bound that is one says nothing of the others. */
-    if (column->domain == TN_DOMAIN_FLOAT && (!out->has_min || !out->has_max))
-        out->has_min = out->has_max = false;
     out->contradict =
         out->has_min && out->has_max && tn_filter_compare(column->domain, &out->min, &out->max) > 0;
 }
