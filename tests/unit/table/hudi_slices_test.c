@@ -1,6 +1,7 @@
 /* Small tables made by hand in memory: timelines, groups, slices, and what is not visible. */
 #include "table/hudi_slices.h"
 
+#include "io/store_fault.h"
 #include "io/store_memory.h"
 #include "unit/test.h"
 
@@ -589,4 +590,81 @@ static void test_hudi_slices__of_a_range_of_version_6_older_files_may_be_gone(vo
         }
         lake_close(&l);
     }
+}
+
+/* A rival that works between two calls of the reader: a commit and the cleaner after it, or the
+ * rollback of the newest commit. */
+typedef struct rival {
+    lake *lake;
+    uint64_t at;
+    bool rolls_back, done;
+} rival;
+
+static void drop(lake *l, const char *path)
+{
+    assert_ok(l->cx, tn_store_remove(l->cx, l->store, tn_str_of(path)));
+}
+
+static void rival_works(void *arg, uint64_t call)
+{
+    rival *r = arg;
+    lake *l = r->lake;
+
+    if (call != r->at)
+        return;
+    r->done = true;
+    if (r->rolls_back) {
+        instant(l, "003.rollback.requested", "x");
+        drop(l, "/t/.hoodie/timeline/002_0021.commit");
+        drop(l, "/t/p/a_0-1-1_002.parquet");
+        instant(l, "003_0031.rollback", "x");
+        return;
+    }
+    put(l, "p/a_0-1-1_003.parquet", "x");
+    commit(l, "003_0031.commit", "p", "a_0-1-1_003.parquet");
+    instant(l, "004.clean.requested", "x");
+    drop(l, "/t/p/a_0-1-1_002.parquet");
+    clean(l, "004_0041.clean", "003");
+}
+
+/* What the reader gets is of before or after; a file that it then misses is called a conflict. */
+static void read_beside(lake *l, tn_store *store, const rival *r)
+{
+    bool there;
+    int rc;
+
+    assert_ok(l->cx, tn_slices_snapshot(l->cx, store, TN_STR("/t"), &l->config, NULL, &l->arena,
+                                        &l->timeline, &l->slices));
+    assert_int_equal(l->slices.slice_count, 1);
+    assert_ok(l->cx, tn_store_exists(l->cx, l->store, l->slices.slices[0].base.path, &there));
+    if (there)
+        return;
+    assert_true(r->done);
+    rc = tn_slices_gone(l->cx, l->store, TN_STR("/t"), &l->config, &l->timeline,
+                        l->slices.slices[0].base.path);
+    assert_int_equal(rc, TARN_E_CONFLICT);
+}
+
+static void test_hudi_slices__beside_services_the_old_or_the_new_state(void **state)
+{
+    (void)state;
+    for (int rolls_back = 0; rolls_back <= 1; rolls_back++)
+        for (uint64_t at = 1, last = false; !last; at++) {
+            lake l = lake_open(9);
+            rival r = {.lake = &l, .at = at, .rolls_back = rolls_back != 0};
+            tn_fault_plan plan = {.hook = rival_works, .hook_arg = &r};
+            tn_store *store;
+
+            partition(&l, "p");
+            commit(&l, "001_0011.commit", "p", "a_0-1-1_001.parquet");
+            commit(&l, "002_0021.commit", "p", "a_0-1-1_002.parquet");
+            put(&l, "p/a_0-1-1_001.parquet", "x");
+            put(&l, "p/a_0-1-1_002.parquet", "x");
+            assert_ok(l.cx, tn_store_fault_open(l.cx, l.store, &plan, &store));
+            read_beside(&l, store, &r);
+            last = !r.done;
+            assert_true(at < 1000);
+            tn_store_close(store);
+            lake_close(&l);
+        }
 }
