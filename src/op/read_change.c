@@ -169,10 +169,12 @@ static int slice_told(tarn_cx *cx, tn_read_change *c, tn_slice *out)
     int rc = TARN_OK;
 
     *out = (tn_slice){0};
-    /* A slice that begins with a compaction has no base file while that is pending: then the slice
-     * before it counts. */
-    if (of->base_file.len == 0 && of->prev_instant.len > 0 &&
-        !tn_str_equal(of->prev_instant, of->instant)) {
+    /* Tables without change data do not say: they name the commit itself as the one before, and no
+     * files. And a slice that begins with a compaction has no base file while that is pending: then
+     * the slice before it counts. */
+    if (of->base_file.len == 0 &&
+        (of->log_count == 0 ||
+         (of->prev_instant.len > 0 && !tn_str_equal(of->prev_instant, of->instant)))) {
         TN_TRY(slice_before(cx, c, &found, out));
         goto done;
     }
