@@ -7,6 +7,8 @@
 
 #include <assert.h>
 
+#include "table/archive.h"
+
 static void quote(tn_buf *out, tn_str time)
 {
     tn_buf_print(out, "'%.*s'", TN_STR_ARG(time));
@@ -46,16 +48,31 @@ done:
     return rc;
 }
 
+/* The archived timeline, where the range needs it; *needed false: it does not, and *out stays as it
+ * was. */
+static int load_archive(tarn_cx *cx, const tn_reading *r, bool *needed, tn_timeline *out)
+{
+    tn_read *read = r->read;
+
+    *needed = tn_query_range_needs(&r->timeline, r->since, r->until);
+    if (!*needed)
+        return TARN_OK;
+    return tn_archive_load(cx, read->store, read->root, &r->config, &read->arena, out);
+}
+
 int tn_reading_range(tarn_cx *cx, tn_reading *r)
 {
     tn_read *read = r->read;
-    tn_slices_options options = {.v6_slices = r->v6_slices};
+    tn_slices_options options = {.v6_slices = r->v6_slices, .listing = TN_SLICES_METADATA};
+    tn_timeline archive;
+    bool needed;
     int rc = TARN_OK;
 
     assert(r->kind == TN_QUERY_INCREMENTAL);
     TN_TRY(tn_timeline_load(cx, read->store, read->root, &r->config, &read->arena, &r->timeline));
-    TN_TRY(tn_query_range_find(cx, &r->config, &r->timeline, NULL, r->since, r->until, &read->arena,
-                               &r->range));
+    TN_TRY(load_archive(cx, r, &needed, &archive));
+    TN_TRY(tn_query_range_find(cx, &r->config, &r->timeline, needed ? &archive : NULL, r->since,
+                               r->until, &read->arena, &r->range));
     if (r->range.note.len != 0)
         tn_reading_say(r, "%.*s", TN_STR_ARG(r->range.note));
     if (r->range.empty)

@@ -5,7 +5,10 @@
  *     directory says nothing.
  * I2: a block of a log counts when its instant is completed in the data table, or is completed in
  *     the metadata table and the data table does not have it pending: a crash between the two
- *     leaves the metadata of a commit that never was (getValidInstantTimestamps). */
+ *     leaves the metadata of a commit that never was (getValidInstantTimestamps).
+ * I3: each commit of the data table is one of the metadata table first; where one is missing, by
+ *     accident or because a writer without it was at work, it lags behind, and readers do without.
+ */
 #include "table/metadata.h"
 
 #include <assert.h>
@@ -149,6 +152,70 @@ bool tn_metadata_ahead(const tn_metadata *md)
             tn_str_compare(md->timeline.instants[i].time, latest) > 0)
             return true;
     return false;
+}
+
+/* ---- whether it follows the data table (I3) ---- */
+
+/* When the first commit of all, which lists what was there, was completed; empty: it is archived.
+ */
+static tn_str made_at(const tn_timeline *own)
+{
+    if (own->count == 0 || !tn_str_starts(own->instants[0].time, INIT_INSTANT) ||
+        own->instants[0].state != TN_STATE_COMPLETED)
+        return (tn_str){NULL, 0};
+    return own->instants[0].completion;
+}
+
+/* The oldest commit of its own that it still has besides those that made it; empty: none. */
+static tn_str oldest_commit(const tn_timeline *own)
+{
+    for (size_t i = 0; i < own->count; i++)
+        if (!tn_str_starts(own->instants[i].time, INIT_INSTANT))
+            return own->instants[i].time;
+    return (tn_str){NULL, 0};
+}
+
+/* Whether it has a completed instant of that time, or one that services of it derive from it. */
+static bool has_instant(const tn_timeline *own, tn_str time)
+{
+    size_t low = 0, high = own->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (tn_str_compare(own->instants[middle].time, time) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < own->count && tn_str_starts(own->instants[low].time, time); low++)
+        if (own->instants[low].state == TN_STATE_COMPLETED)
+            return true;
+    return false;
+}
+
+int tn_metadata_current(tarn_cx *cx, const tn_metadata *md)
+{
+    const tn_timeline *data = md->data_timeline, *own = &md->timeline;
+    tn_str made = made_at(own), oldest = oldest_commit(own);
+
+    for (size_t i = 0; i < data->count; i++) {
+        const tn_instant *instant = &data->instants[i];
+
+        if (!tn_instant_writes_data(instant) || instant->state != TN_STATE_COMPLETED ||
+            has_instant(own, instant->time))
+            continue;
+        /* Older than what it still has: archived there. */
+        if (made.len == 0 && oldest.len != 0 && tn_str_compare(instant->time, oldest) < 0)
+            continue;
+        /* It was made later, of all that was there. */
+        if (made.len != 0 && tn_str_compare(instant->completion, made) <= 0)
+            continue;
+        return tn_fail(
+            cx, TARN_E_CORRUPT, "the metadata table of %.*s lags behind: it has missed %.*s %.*s",
+            TN_STR_ARG(md->data_root), TN_STR_ARG(instant->word), TN_STR_ARG(instant->time));
+    }
+    return TARN_OK;
 }
 
 /* ---- schemas ---- */

@@ -16,6 +16,9 @@ void tn_metadata_close(tn_metadata *metadata);
 /* Whether a partition ("files", "column_stats", "record_index", …) is listed as usable. */
 bool tn_metadata_has(const tn_metadata *metadata, const char *partition);
 
+/* CORRUPT naming the first commit of the data table that the metadata table has missed: what it
+ * lists is not all that is there. */
+int tn_metadata_current(tarn_cx *cx, const tn_metadata *metadata);
 /* Whether it knows of commits that came after the data table's timeline was loaded. */
 bool tn_metadata_ahead(const tn_metadata *metadata);
 

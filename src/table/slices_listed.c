@@ -1,7 +1,8 @@
 /* Partitions and their files as the metadata table lists them, in place of the directories.
  *
  * I1: names and sizes are all that is known: times and inodes are 0.
- * I2: a partition that is asked for and not listed is missing, as one without a directory. */
+ * I2: a partition that is asked for and not listed is missing, as one without a directory.
+ * I3: a metadata table that lags behind the data is not asked. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -85,6 +86,7 @@ int tn_slices_listed_run(tarn_cx *cx, tn_store *store, tn_str root, const tn_hud
     TN_TRY(tn_metadata_open(cx, store, root, config, timeline, &metadata));
     if (metadata == NULL)
         goto done;
+    TN_TRY(tn_metadata_current(cx, metadata));
     TN_TRY(tn_metadata_partitions(cx, metadata, &names, &paths, &count));
     wanted = options->partitions != NULL ? options->partitions : paths;
     n = options->partitions != NULL ? options->partition_count : count;

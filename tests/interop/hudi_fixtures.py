@@ -5,6 +5,7 @@ import json
 import pathlib
 import subprocess
 
+TIMES = ("timestampField", "dateField", "txn_datetime", "txn_date", "binaryField")  # texts in JSON alone
 WORDS = {"as_of": "--as-of", "begin": "--since", "end": "--until"}
 
 

@@ -2,6 +2,7 @@
 for value, meta columns included. Where Hudi refused, tarn does, and says why.
 
 The tables are other projects' files, found beside the checkout or by TARN_SHARED; without them nothing is collected."""
+import json
 import os
 import pathlib
 import subprocess
@@ -49,6 +50,51 @@ def test_rows(tarn_bin, table, name, query):
         return
     assert done.returncode == 0, done.stderr
     hudi_fixtures.same(hudi_fixtures.parse(done.stdout), query["rows"])
+
+
+@pytest.mark.parametrize("name", [n for n in hudi_fixtures.names(SHARED) if any(
+    q["q"] == "incremental" and "error" not in q for q in hudi_fixtures.queries(SHARED, n))])
+def test_changes_lead_to_the_snapshot(tarn_bin, table, name):
+    """All changes from the first commit on, one after the other, give the rows of the newest snapshot; each update and delete
+    finds the row that it says was there."""
+    done = ask(tarn_bin, ["read", str(table(name)), "--mode", "cdc"])
+    assert done.returncode == 0, done.stderr
+    now, times = [], []  # some tables were inserted into twice, so that keys are there twice
+    image = ("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_commit_seqno", "_hoodie_commit_time")
+    for change in hudi_fixtures.parse(done.stdout):
+        before, after = (json.loads(change[side]) if change[side] else None for side in ("before", "after"))
+        assert {"i": (False, True), "u": (True, True), "d": (True, False)}[change["op"]] == (before is not None, after is not None)
+        times.append(change["ts_ms"])
+        if before is not None:
+            now.remove({c: before[c] for c in image})
+        if after is not None:
+            now.append({c: after[c] for c in image})
+    assert times == sorted(times)
+    want = next(q["rows"] for q in hudi_fixtures.queries(SHARED, name) if q["q"] == "snapshot")
+    hudi_fixtures.same(now, [{c: row[c] for c in image} for row in want])
+
+
+def literal(value):
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+
+
+@pytest.mark.parametrize("name", [n for n in hudi_fixtures.names(SHARED) if hudi_fixtures.queries(SHARED, n)])
+def test_conditions(tarn_bin, table, name):
+    """Rows of a condition are those of all rows that meet it, whatever partitions, statistics and indexes leave unread."""
+    rows = next(q["rows"] for q in hudi_fixtures.queries(SHARED, name) if q["q"] == "snapshot")
+    root, asked = str(table(name)), 0
+    for column in rows[0] if rows else []:
+        values = [row[column] for row in rows if column in row]
+        if column in hudi_fixtures.TIMES or not all(isinstance(v, (int, str)) and not isinstance(v, bool) for v in values):
+            continue
+        for value in {min(values), max(values)}:
+            for op, holds in (("=", lambda v: v == value), (">", lambda v: v > value)):
+                done = ask(tarn_bin, ["read", root, "--meta", "-w", f"`{column}` {op} {literal(value)}"])
+                assert done.returncode == 0, done.stderr
+                want = [row for row in rows if column in row and holds(row[column])]
+                hudi_fixtures.same(hudi_fixtures.parse(done.stdout), want)
+                asked += 1
+    assert asked > 0 or not rows
 
 
 @pytest.mark.parametrize("name", sorted(set(hudi_fixtures.names(SHARED)) & set(REFUSED)))

@@ -144,6 +144,15 @@ def copy_of(table, name, tmp_path):
     return pathlib.Path(shutil.copytree(table(name), tmp_path / name, copy_function=shutil.copy2))
 
 
+def without_metadata_table(root):
+    """The same table, listed by its directories."""
+    shutil.rmtree(root / ".hoodie/metadata")
+    path = root / ".hoodie/hoodie.properties"
+    path.write_text("".join(line for line in path.read_text().splitlines(True)
+                            if not line.startswith("hoodie.table.metadata.partitions")))
+    return root
+
+
 def failure(tarn_bin, *words, want=1):
     done = subprocess.run([tarn_bin, *words], capture_output=True, text=True, check=False)
     assert done.returncode == want and done.stdout == ""
@@ -153,9 +162,17 @@ def failure(tarn_bin, *words, want=1):
 def test_damaged_tables_say_what_and_what_to_do(tarn_bin, table, tmp_path):
     name = "cow_v9_txns_simple_overwrite"
     root = copy_of(table, name, tmp_path)
+    want = read_rows(tarn_bin, "read", str(root))
+    # The metadata table knows the partitions.
+    mark = next(p for p in root.rglob(".hoodie_partition_metadata") if ".hoodie" not in p.parts)
+    mark.rename(tmp_path / "aside")
+    assert read_rows(tarn_bin, "read", str(root)) == want
+    (tmp_path / "aside").rename(mark)
+    without_metadata_table(root)
     properties = root / ".hoodie/hoodie.properties"
     good = properties.read_text()
     rows = read_rows(tarn_bin, "read", str(root))
+    assert rows == want
 
     # A writer has put the file aside, or has written half of it: the backup tells.
     (root / ".hoodie/hoodie.properties.backup").write_text(good)
@@ -203,6 +220,8 @@ def test_files_that_no_commit_names_are_not_read(tarn_bin, table, tmp_path):
     data.with_name(f".{data.name}.crc").write_bytes(b"crc")
     data.with_name(data.name + ".tmp").write_bytes(b"half")
     (data.parent / "notes.txt").write_text("notes")
+    assert read_rows(tarn_bin, "read", str(root)) == rows
+    without_metadata_table(root)
     assert read_rows(tarn_bin, "read", str(root)) == rows
     external = data.with_name("part-0.parquet_20260403184001282_hudiext")
     external.write_bytes(b"x")
