@@ -8,7 +8,9 @@
  * I1: blocks of one instant follow each other, wherever they lie.
  * I2: a rollback hits only blocks before it; it counts whatever its own instant is.
  * I3: a compaction none of whose instants is there gives nothing: its blocks have no place.
- * I4: no file stays open: there may be more logs than a process may open. */
+ * I4: no file stays open: there may be more logs than a process may open.
+ * I5: a log that is shorter than was planned fails: what it lost would look like a torn end, which
+ *     counts for nothing. */
 #include "exec/slice_blocks.h"
 
 #include <assert.h>
@@ -243,9 +245,18 @@ typedef struct opening {
 static int open_log(tarn_cx *cx, size_t i, void *arg)
 {
     opening *o = arg;
+    const tn_slice_log *planned = &o->parts->logs[i];
     tn_log *log = &o->out->logs[i];
-    int rc = tn_log_open(cx, o->store, o->parts->logs[i].path, log);
+    int rc = TARN_OK;
 
+    TN_TRY(tn_log_open(cx, o->store, planned->path, log));
+    if (log->file->stat.size_bytes < planned->size_bytes)
+        TN_FAIL(TARN_E_CORRUPT,
+                "%.*s: the log is cut off, at %llu bytes of %llu: restore it from a copy, or roll "
+                "instant %.*s back",
+                TN_STR_ARG(planned->path), (unsigned long long)log->file->stat.size_bytes,
+                (unsigned long long)planned->size_bytes, TN_STR_ARG(planned->instant));
+done:
     tn_store_close_file(log->file);
     log->file = NULL;
     return rc;

@@ -360,7 +360,7 @@ static int load_slices(tarn_cx *cx, load *l)
     l->slices.whole = tn_slices_range_misses(&walk, &l->slices);
     if (l->options->written_by == NULL)
         TN_TRY(tn_slices_check(cx, l->store, l->root, l->config, l->timeline, l->options, &l->facts,
-                               &l->slices));
+                               &walk, &l->slices));
 done:
     tn_slices_walk_clear(&walk);
     return rc;

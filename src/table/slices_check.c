@@ -3,7 +3,12 @@
  * I1: a file that one of the newest TN_SLICES_CHECKED_MAX commits names, and that belongs to the
  *     latest slice of its group, is there, or the load fails: rows do not vanish silently. More
  *     commits are not read: a table of thousands of instants is planned in milliseconds.
- * I2: a file is called gone only after it was looked for itself. */
+ * I2: a file is called gone only after it was looked for itself.
+ * I3: a log that is shorter than its commit says is damaged: a torn end would be taken for what a
+ *     writer that died has left, and its rows for ones that never were. It may be longer: others
+ *     appended to it.
+ * I4: what commits name and the metadata table does not list is the metadata table's damage: the
+ *     caller lists directories instead. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -19,6 +24,7 @@ typedef struct checking {
     const tn_slices_options *options;
     tn_slices_facts *facts;
     const tn_slices *slices;
+    const tn_slices_walk *walk;
     tn_map based; /* groups whose newest base file was looked at: "<partition> NUL <file id>" */
     tn_arena arena;
 } checking;
@@ -57,6 +63,20 @@ static bool is_listed(const tn_slices *slices, tn_str partition)
                    sizeof *slices->partitions, by_path) != NULL;
 }
 
+static bool is_walked(const tn_slices_walk *walk, tn_str partition, tn_str name)
+{
+    for (size_t i = 0; i < walk->count; i++) {
+        const tn_slices_folder *folder = &walk->folders[i];
+
+        if (!tn_str_equal(folder->path, partition))
+            continue;
+        for (size_t k = 0; k < folder->count; k++)
+            if (tn_str_equal(folder->entries[k].name, name))
+                return true;
+    }
+    return false;
+}
+
 /* A file that no slice has is gone, or there after all, in a slice where it was not expected. */
 static int look_for(tarn_cx *cx, const checking *c, const tn_instant *instant,
                     const tn_write_stat *stat)
@@ -68,6 +88,9 @@ static int look_for(tarn_cx *cx, const checking *c, const tn_instant *instant,
 
     TN_TRY(tn_path_join(cx, &arena, c->root, stat->path, &path));
     TN_TRY(tn_store_exists(cx, c->store, path, &there));
+    if (there && c->slices->listed && !is_walked(c->walk, stat->partition, tn_path_name(path)))
+        TN_FAIL(TARN_E_CORRUPT, "instant %.*s: its file %.*s is there, and not listed",
+                TN_STR_ARG(instant->time), TN_STR_ARG(stat->path));
     if (there && is_listed(c->slices, stat->partition))
         goto done;
     if (there)
@@ -91,26 +114,41 @@ done:
     return rc;
 }
 
-static bool has_log(const tn_slice *slice, tn_str name)
+static const tn_slice_log *find_log(const tn_slice *slice, tn_str name)
 {
     for (size_t i = 0; i < slice->log_count; i++)
         if (tn_str_equal(slice->logs[i].name, name))
-            return true;
-    return false;
+            return &slice->logs[i];
+    return NULL;
+}
+
+int tn_slices_check_size(tarn_cx *cx, tn_str instant, tn_str path, uint64_t size_bytes,
+                         uint64_t named_bytes)
+{
+    if (size_bytes >= named_bytes)
+        return TARN_OK;
+    return tn_fail(cx, TARN_E_CORRUPT,
+                   "instant %.*s: its file %.*s is cut off, at %llu bytes of %llu: restore it from "
+                   "a copy, or roll the instant back",
+                   TN_STR_ARG(instant), TN_STR_ARG(path), (unsigned long long)size_bytes,
+                   (unsigned long long)named_bytes);
 }
 
 static int check_log(tarn_cx *cx, const checking *c, const tn_instant *instant,
                      const tn_write_stat *stat, const tn_data_name *parts)
 {
     const tn_slice *slice = find_slice(c->slices, stat->partition, parts->file_id);
+    const tn_slice_log *log = slice != NULL ? find_log(slice, tn_path_name(stat->path)) : NULL;
     tn_str key = instant->completion;
 
+    if (log != NULL)
+        return tn_slices_check_size(cx, instant->time, stat->path, log->size_bytes, stat->bytes);
     /* Without a base file it is not known which logs were compacted. */
     if (slice == NULL || slice->base.name.len == 0)
         return TARN_OK;
     if (c->timeline->layout == 1 || key.len != parts->instant.len)
         key = parts->instant;
-    if (tn_str_compare(key, slice->base.instant) < 0 || has_log(slice, tn_path_name(stat->path)))
+    if (tn_str_compare(key, slice->base.instant) < 0)
         return TARN_OK;
     return look_for(cx, c, instant, stat);
 }
@@ -180,9 +218,9 @@ static size_t choose(const checking *c, const tn_instant **out)
 
 int tn_slices_check(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_config *config,
                     const tn_timeline *timeline, const tn_slices_options *options,
-                    tn_slices_facts *facts, const tn_slices *slices)
+                    tn_slices_facts *facts, const tn_slices_walk *walk, const tn_slices *slices)
 {
-    checking c = {store, root, config, timeline, options, facts, slices, {0}, {0}};
+    checking c = {store, root, config, timeline, options, facts, slices, walk, {0}, {0}};
     const tn_instant **instants = tn_calloc(cx, TN_SLICES_CHECKED_MAX, sizeof *instants);
     tn_slices_commits commits = {0};
     int rc = TARN_OK;

@@ -137,11 +137,14 @@ void tn_slices_tries_clear(tn_slices_tries *tries);
 
 /* ---- what must be there (slices_check.c) ---- */
 
-/* CORRUPT or CONFLICT when one of the newest commits names a file of a latest slice that is gone.
- */
+/* CORRUPT or CONFLICT when one of the newest commits names a file of a latest slice that is gone,
+ * a log that is shorter than it says, or a file that the metadata table does not list. */
 int tn_slices_check(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_config *config,
                     const tn_timeline *timeline, const tn_slices_options *options,
-                    tn_slices_facts *facts, const tn_slices *slices);
+                    tn_slices_facts *facts, const tn_slices_walk *walk, const tn_slices *slices);
+/* CORRUPT for a log of `size_bytes` when `instant` wrote more of it. */
+int tn_slices_check_size(tarn_cx *cx, tn_str instant, tn_str path, uint64_t size_bytes,
+                         uint64_t named_bytes);
 /* INVALID when the cleaner took away what a query as of a time needs (validateTimestampAsOf). */
 int tn_slices_check_as_of(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str as_of);
 

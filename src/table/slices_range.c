@@ -5,7 +5,8 @@
  * I2: when one is gone, as after a cleaner, none of them are used: the caller reads a snapshot
  *     instead, and filters its rows. In layout 1 so only when one is gone that a slice is made of:
  *     Hudi looks for all of them in tables of version 8 and later alone.
- * I3: base files and logs of a range make slices of their own: logs are not merged with a base file
+ * I3: a log that is shorter than its commit says fails the load, as in a snapshot.
+ * I4: base files and logs of a range make slices of their own: logs are not merged with a base file
  *     that no commit of the range wrote. */
 #include <assert.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 typedef struct named_file {
     tn_str partition, path; /* below the base path */
     tn_str whole;           /* in the store */
+    tn_str instant;         /* that names it, of several the one that names most bytes */
+    uint64_t named_bytes;   /* of a log, by the commit */
     tn_stat stat;
     bool gone;
 } named_file;
@@ -40,13 +43,13 @@ static const tn_instant *find_commit(const tn_timeline *timeline, tn_str time)
 }
 
 static int name_files(tarn_cx *cx, naming *n, tn_str root, const tn_slices_options *options,
-                      const tn_commit_metadata *commit, tn_arena *arena)
+                      tn_str instant, const tn_commit_metadata *commit, tn_arena *arena)
 {
     int rc = TARN_OK;
 
     for (size_t i = 0; i < commit->stat_count; i++) {
         const tn_write_stat *stat = &commit->stats[i];
-        named_file file = {.partition = stat->partition, .path = stat->path};
+        named_file file = {.partition = stat->partition, .path = stat->path, .instant = instant};
         tn_data_name parts;
 
         if (!tn_data_name_parse(tn_path_name(stat->path), &parts) || parts.cdc ||
@@ -54,6 +57,7 @@ static int name_files(tarn_cx *cx, naming *n, tn_str root, const tn_slices_optio
             continue;
         TN_TRY(tn_arena_keep(cx, arena, &file.partition));
         TN_TRY(tn_arena_keep(cx, arena, &file.path));
+        file.named_bytes = parts.log ? stat->bytes : 0;
         TN_TRY(tn_path_join(cx, arena, root, file.path, &file.whole));
         TN_TRY(tn_grow(cx, &n->files, n->count, &n->cap, sizeof *n->files));
         n->files[n->count++] = file;
@@ -74,6 +78,10 @@ static int look_at(tarn_cx *cx, size_t i, void *arg)
         tn_cx_forget(cx);
         file->gone = true;
         rc = TARN_OK;
+    } else {
+        TN_TRY(rc);
+        rc = tn_slices_check_size(cx, file->instant, file->path, file->stat.size_bytes,
+                                  file->named_bytes);
     }
 done:
     return rc;
@@ -84,7 +92,11 @@ static int by_path(const void *a, const void *b)
     const named_file *x = a, *y = b;
     int order = tn_str_compare(x->partition, y->partition);
 
-    return order != 0 ? order : tn_str_compare(x->path, y->path);
+    if (order == 0)
+        order = tn_str_compare(x->path, y->path);
+    if (order == 0 && x->named_bytes != y->named_bytes)
+        order = x->named_bytes > y->named_bytes ? -1 : 1;
+    return order;
 }
 
 /* Sorted, each once: a log of version 6 may be appended to by many commits. */
@@ -95,7 +107,7 @@ static void make_distinct(naming *n)
     if (n->count != 0)
         qsort(n->files, n->count, sizeof *n->files, by_path);
     for (size_t i = 0; i < n->count; i++)
-        if (kept == 0 || by_path(&n->files[kept - 1], &n->files[i]) != 0)
+        if (kept == 0 || !tn_str_equal(n->files[kept - 1].path, n->files[i].path))
             n->files[kept++] = n->files[i];
     n->count = kept;
 }
@@ -192,7 +204,8 @@ int tn_slices_range_files(tarn_cx *cx, tn_store *store, const tn_timeline *timel
     assert(options->written_by != NULL && walk->count == 0);
     TN_TRY(read_commits(cx, store, timeline, options, &commits));
     for (size_t i = 0; i < commits.count; i++)
-        TN_TRY(name_files(cx, &n, root, options, &commits.commits[i], &walk->arena));
+        TN_TRY(name_files(cx, &n, root, options, commits.instants[i]->time, &commits.commits[i],
+                          &walk->arena));
     make_distinct(&n);
     TN_TRY(tn_parallel(cx, n.count, look_at, &n));
     for (size_t i = 0; i < n.count; i++)

@@ -188,6 +188,42 @@ static void test_hudi_slices__a_file_that_is_gone_is_told(void **state)
     lake_close(&l);
 }
 
+static int load_with(lake *l, const tn_slices_options *options)
+{
+    int rc = tn_timeline_load(l->cx, l->store, TN_STR("/t"), &l->config, &l->arena, &l->timeline);
+
+    return rc != TARN_OK ? rc
+                         : tn_slices_load(l->cx, l->store, TN_STR("/t"), &l->config, &l->timeline,
+                                          options, &l->arena, &l->slices);
+}
+
+/* What a log lost would look like the torn end of a writer that died, which readers pass over. */
+static void test_hudi_slices__a_log_that_is_cut_off_is_told(void **state)
+{
+    static const tn_str range[] = {{"002", 3}};
+    tn_slices_options options = {.written_by = range, .written_by_count = 1};
+    lake l = lake_open(9);
+
+    (void)state;
+    partition(&l, "p");
+    commit(&l, "001_0011.deltacommit", "p", "a_0-1-1_001.parquet");
+    instant(&l, "002_0021.deltacommit",
+            "{\"partitionToWriteStats\":{\"p\":[{\"fileId\":\"a\",\"path\":"
+            "\"p/.a_002.log.1_0-1-2\",\"fileSizeInBytes\":3}]}}");
+    put(&l, "p/a_0-1-1_001.parquet", "x");
+    put(&l, "p/.a_002.log.1_0-1-2", "xy");
+    assert_fails(l.cx, TARN_E_CORRUPT,
+                 "instant 002: its file p/.a_002.log.1_0-1-2 is cut off, at 2 bytes of 3",
+                 load_as_of(&l, ""));
+    assert_fails(l.cx, TARN_E_CORRUPT, "is cut off", load_with(&l, &options));
+    assert_ok(l.cx, load_as_of(&l, "001"));
+    /* Others may have appended to it. */
+    put(&l, "p/.a_002.log.1_0-1-2", "xyzz");
+    assert_ok(l.cx, load_as_of(&l, ""));
+    assert_ok(l.cx, load_with(&l, &options));
+    lake_close(&l);
+}
+
 static void test_hudi_slices__of_two_tries_the_committed_one_counts(void **state)
 {
     static const char *const want[] = {"a_1-1-1_001.parquet"};
@@ -299,15 +335,6 @@ static void test_timeline__damaged_instants_name_themselves(void **state)
 }
 
 /* ---- ranges, cleaners, readers beside services ---- */
-
-static int load_with(lake *l, const tn_slices_options *options)
-{
-    int rc = tn_timeline_load(l->cx, l->store, TN_STR("/t"), &l->config, &l->arena, &l->timeline);
-
-    return rc != TARN_OK ? rc
-                         : tn_slices_load(l->cx, l->store, TN_STR("/t"), &l->config, &l->timeline,
-                                          options, &l->arena, &l->slices);
-}
 
 static void test_hudi_slices__of_a_range_of_commits(void **state)
 {
