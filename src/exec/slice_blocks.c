@@ -278,6 +278,31 @@ done:
     return rc;
 }
 
+/* Hudi passes over torn blocks without a word. Mostly a writer that died has left them, and what it
+ * wrote was written again; but a block that was damaged later looks the same. */
+bool tn_slice_blocks_note(const tn_slice_blocks *blocks, char *text, size_t size)
+{
+    const tn_log *first = NULL;
+    const tn_log_block *torn = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < blocks->log_count; i++)
+        for (size_t k = 0; k < blocks->logs[i].block_count; k++)
+            if (blocks->logs[i].blocks[k].kind == TN_LOG_CORRUPT && count++ == 0) {
+                first = &blocks->logs[i];
+                torn = &first->blocks[k];
+            }
+    if (count == 0)
+        return false;
+    snprintf(text, size,
+             "%.*s: byte %llu: a torn block of %llu bytes is passed over, as Hudi does%s; if no "
+             "writer failed there, the log is damaged: restore it from a copy (`tarn show` lists "
+             "its blocks)",
+             TN_STR_ARG(first->path), (unsigned long long)torn->offset,
+             (unsigned long long)torn->bytes, count > 1 ? ", and others of its file group" : "");
+    return true;
+}
+
 void tn_slice_blocks_close(tn_slice_blocks *blocks)
 {
     for (size_t i = 0; i < blocks->log_count; i++)

@@ -24,6 +24,8 @@ typedef struct tn_slice_blocks {
 int tn_slice_blocks_open(tarn_cx *cx, tn_store *store, const tn_slice_parts *parts,
                          tn_slice_blocks *out);
 void tn_slice_blocks_close(tn_slice_blocks *blocks);
+/* False: no block is torn. Else the text tells of those that were passed over. */
+bool tn_slice_blocks_note(const tn_slice_blocks *blocks, char *text, size_t size);
 /* The choice alone: fills blocks, count, content_bytes and partial from the logs. CORRUPT for a
  * block that does not say which instant wrote it, UNSUPPORTED for commands and kinds that are not
  * known; both name the file and the byte. */

@@ -353,7 +353,8 @@ void tn_slice_read_counts(const tn_slice_read *r, tn_scan_counts *out)
 
 bool tn_slice_read_note(const tn_slice_read *r, char *text, size_t size)
 {
-    return r->base != NULL && tn_exec_read_note(r->base, text, size);
+    return tn_slice_blocks_note(&r->blocks, text, size) ||
+           (r->base != NULL && tn_exec_read_note(r->base, text, size));
 }
 
 /* ---- rows of the base file */

@@ -286,6 +286,32 @@ static void test_slice_read__fill_unavailable(void **state)
     run(cases, sizeof cases / sizeof *cases, &rules);
 }
 
+/* Rows that a damaged log lost do not go without a word. */
+static void test_slice_read__lost_blocks(void **state)
+{
+    char text[512];
+    struct ArrowArray batch = {0};
+    tn_exec_read *reader = NULL;
+    tn_buf lines = {0};
+    slice_world w;
+
+    (void)state;
+    slice_open(&w);
+    slice_make(&w, "a/5/x", "R 001 a/6/y;! | !");
+    assert_ok(w.cx, tn_exec_read_open(w.cx, w.store, &w.task, &reader));
+    assert_ok(w.cx, tn_exec_read_next(w.cx, reader, &batch));
+    assert_true(tn_exec_read_note(reader, text, sizeof text));
+    assert_non_null(strstr(text, "a torn block"));
+    assert_non_null(strstr(text, "and others"));
+    tn_array_release(&batch);
+    tn_exec_read_close(reader);
+    slice_expect(&w, "a/6/y/-@001");
+    w.logs[1].size_bytes++;
+    assert_fails(w.cx, TARN_E_CORRUPT, "the log is cut off", slice_read_lines(&w, &lines));
+    tn_buf_clear(&lines);
+    slice_close(&w);
+}
+
 static void test_slice_read__which_blocks(void **state)
 {
     static const slice_case cases[] = {
