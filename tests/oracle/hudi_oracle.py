@@ -280,7 +280,7 @@ def short(e):
         return f"{type(e).__name__}: {e}".strip()[:2000]
     chain = []
     while j is not None and len(chain) < 6:
-        chain.append(j.toString().split("\n")[0][:400])
+        chain.append(" ".join(j.toString().split())[:400])
         j = j.getCause()
     return " <- ".join(chain)
 
