@@ -80,8 +80,10 @@ def make_listed(spark, folder, table, files):
         place = table / f"dt=2025-{p // 28 + 1:02d}-{p % 28 + 1:02d}"
         place.mkdir(exist_ok=True)
         shutil.copyfile(base.parent / ".hoodie_partition_metadata", place / ".hoodie_partition_metadata")
-        for i in range(files // 100):
-            os.link(base, place / f"{uuid.UUID(int=p << 64 | i)}-0_{base.name.split('_', 1)[1]}")
+        names = [place / f"{uuid.UUID(int=p << 64 | i)}-0_{base.name.split('_', 1)[1]}" for i in range(files // 100)]
+        shutil.copyfile(base, names[0])
+        for name in names[1:]:  # a file has 65,000 links at most
+            os.link(names[0], name)
     write(spark, source, table, "upsert", hoodie__metadata__enable="true", hoodie__metadata__index__column__stats__enable="false",
           hoodie__metadata__index__partition__stats__enable="false")
 
