@@ -355,7 +355,7 @@ static int read_rows(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *row
                      struct ArrowArray *out, tn_record_keys *keys)
 {
     struct ArrowArray batch = {0};
-    int64_t first_row;
+    int64_t first_row = 0;
     int rc = TARN_OK;
 
     TN_TRY(read_batch(cx, w, rows, &batch, keys, &first_row));

@@ -79,7 +79,7 @@ done:
 /* What is there under the time, without a lock; *time becomes all of the instant. */
 static int look(tarn_cx *cx, tn_store *store, tn_str root, tn_str *time, rolled *log)
 {
-    const tn_instant *found;
+    const tn_instant *found = NULL;
     tn_hudi_config config;
     tn_timeline timeline;
     int rc = TARN_OK;

@@ -179,7 +179,7 @@ static int skip_many(tn_avro_rows *r, step_of *step, const tn_avro_type *type)
     bool keyed = type->kind == TN_AVRO_MAP;
     uint64_t count;
     int64_t bytes;
-    size_t len;
+    size_t len = 0;
     int rc = TARN_OK;
 
     do {
@@ -236,7 +236,7 @@ done:
 static int skip(tn_avro_rows *r, step_of *step, const tn_avro_type *type)
 {
     int64_t number;
-    size_t len;
+    size_t len = 0;
     int rc = TARN_OK;
 
     if (type->kind == TN_AVRO_UNION)
@@ -510,7 +510,7 @@ static int read_fixed(tn_avro_rows *r, step_of *step)
 
 static inline int read_bytes(tn_avro_rows *r, step_of *step)
 {
-    size_t len;
+    size_t len = 0;
     int rc = TARN_OK;
 
     TN_TRY(take_length(r, step, &len));
