@@ -86,6 +86,11 @@ static int no_column(binder *b, const tn_operand *operand, tn_str dotted,
     tn_buf list = {0};
     int rc;
 
+    if (within->n_children == 0)
+        return tn_fail(b->cx, TARN_E_INVALID,
+                       "predicate: byte %zu: there is no column \"%.*s\": \"%s\" has no fields",
+                       operand->at + 1, TN_STR_ARG(dotted),
+                       within->name != NULL ? within->name : "");
     tn_field_print_hint(&list, within, asked);
     rc = tn_fail(b->cx, TARN_E_INVALID, "predicate: byte %zu: there is no column \"%.*s\"; %.*s",
                  operand->at + 1, TN_STR_ARG(dotted), TN_STR_ARG(tn_buf_view(&list)));

@@ -154,7 +154,10 @@ static int parent_kind(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str dir
     }
     TN_TRY(tn_path_join(cx, arena, directory, TN_STR("metadata"), &metadata));
     if (tn_store_list(cx, store, metadata, arena, &entries, &count) == TARN_OK)
-        *out = tn_dir_foreign_kind(metadata, entries, count);
+        for (size_t i = 0; i < count && out->len == 0; i++)
+            /* Iceberg's sign: of others the directory would be the table itself. */
+            if (entries[i].stat.kind == TN_ENTRY_FILE)
+                *out = kind_of_entry(&entries[i], true);
     tn_cx_forget(cx);
 done:
     return rc;

@@ -321,7 +321,7 @@ static int list_files(tarn_cx *cx, load *l, tn_slices_walk *walk)
 
     /* Metadata tables of versions below 6 are of another form, and are made anew by the upgrade. */
     if (l->options->listing == TN_SLICES_METADATA && l->config->metadata_table &&
-        l->config->version >= 6) {
+        l->config->version >= 6 && l->timeline->count != 0) {
         rc = tn_slices_listed_run(cx, l->store, l->root, l->config, l->timeline, l->options, walk,
                                   &l->slices.listed);
         if (rc != TARN_OK && can_do_without(rc)) {
@@ -334,6 +334,19 @@ static int list_files(tarn_cx *cx, load *l, tn_slices_walk *walk)
         TN_TRY(tn_slices_walk_run(cx, l->store, l->root, l->options, walk));
 done:
     return rc;
+}
+
+/* Every writer begins an instant before its first file, and archives keep the newest: files without
+ * any instant are those of a table whose timeline is gone. It is no empty one (I4). */
+static int check_timeline(tarn_cx *cx, const load *l)
+{
+    if (l->timeline->count != 0 || l->slices.invisible == 0)
+        return TARN_OK;
+    return tn_fail(cx, TARN_E_CORRUPT,
+                   "%.*s: there is no instant, but there are %llu data files in %.*s: the timeline "
+                   "is gone: restore it from a copy",
+                   TN_STR_ARG(l->timeline->directory), (unsigned long long)l->slices.invisible,
+                   TN_STR_ARG(l->root));
 }
 
 /* Lists files, all or those of a range of commits, and puts slices together. */
@@ -357,6 +370,7 @@ static int load_slices(tarn_cx *cx, load *l)
     if (gone)
         goto done;
     TN_TRY(keep_partitions(cx, l, &walk));
+    TN_TRY(check_timeline(cx, l));
     l->slices.whole = tn_slices_range_misses(&walk, &l->slices);
     if (l->options->written_by == NULL)
         TN_TRY(tn_slices_check(cx, l->store, l->root, l->config, l->timeline, l->options, &l->facts,

@@ -159,6 +159,7 @@ static void test_predicate__errors(void **state)
         {"i ~ 3", "byte 3", TARN_E_INVALID},
         {"i IN ()", "a column or a value is expected", TARN_E_INVALID},
         {"X'0' = s", "pairs of hexadecimal", TARN_E_INVALID},
+        {"i.x = 1", "there is no column \"i.x\": \"i\" has no fields", TARN_E_INVALID},
         {"nope = 1", "there is no column \"nope\"; there are: i, u, d", TARN_E_INVALID},
         {"i = 'abc'", "column \"i\" is compared with a number", TARN_E_INVALID},
         {"s = 1", "text: put it in single quotes", TARN_E_INVALID},

@@ -246,3 +246,33 @@ static void test_read__order_does_not_follow_the_threads(void **state)
     teardown(&f);
     tarn_cx_close(alone);
 }
+
+/* A file there would be one that the table does not know, or the end of one that it does. */
+static void test_read__nothing_is_saved_into_a_table(void **state)
+{
+    int64_t numbers[] = {1};
+    test_table t = {0};
+    rows_fixture f;
+    char path[240];
+
+    (void)state;
+    setup(&f);
+    snprintf(path, sizeof path, "mkdir -p %s/t/.hoodie/metadata/.hoodie %s/t/p", f.root, f.root);
+    assert_int_equal(system(path), 0);
+    table_init(f.cx, &t, 1, 1);
+    table_fixed(f.cx, &t, 0, "i", "l", numbers, 8, 0);
+    for (int i = 0; i < 3; i++) {
+        static const char *const places[] = {"t", "t/p", "t/.hoodie"};
+        struct ArrowArrayStream stream = {
+            .get_schema = one_schema, .get_next = one_next, .private_data = &t};
+
+        snprintf(path, sizeof path, "%s/%s/x.parquet", f.root, places[i]);
+        assert_fails(f.cx, TARN_E_UNSUPPORTED, "t, whose own metadata",
+                     tarn_read_save(f.cx, &stream, path, NULL, NULL));
+        assert_int_not_equal(access(path, F_OK), 0);
+    }
+    snprintf(path, sizeof path, "%s/x.parquet", f.root);
+    save(f.cx, &t, path);
+    table_clear(&t);
+    teardown(&f);
+}

@@ -224,6 +224,20 @@ static void test_hudi_slices__a_log_that_is_cut_off_is_told(void **state)
     lake_close(&l);
 }
 
+static void test_hudi_slices__a_timeline_that_is_gone_is_told(void **state)
+{
+    lake l = lake_open(9);
+
+    (void)state;
+    expect_slices(&l, "", NULL, 0);
+    partition(&l, "p");
+    put(&l, "p/a_0-1-1_001.parquet", "x");
+    assert_fails(l.cx, TARN_E_CORRUPT, "the timeline is gone", load_as_of(&l, ""));
+    instant(&l, "001.deltacommit.requested", "");
+    expect_slices(&l, "", NULL, 0);
+    lake_close(&l);
+}
+
 static void test_hudi_slices__of_two_tries_the_committed_one_counts(void **state)
 {
     static const char *const want[] = {"a_1-1-1_001.parquet"};
