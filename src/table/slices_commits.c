@@ -31,14 +31,8 @@ static int read_commit(tarn_cx *cx, size_t i, void *arg)
     int rc = TARN_OK;
 
     TN_TRY(tn_cx_check(cx));
-    rc = tn_timeline_commit(cx, r->store, r->timeline, instant, &r->commits->arenas[i],
-                            &r->commits->commits[i]);
-    if (rc == TARN_E_NOTFOUND)
-        rc =
-            tn_fail(cx, TARN_E_CONFLICT,
-                    "%.*s/%.*s: the instant was archived or rolled back while the table was looked "
-                    "at: try again",
-                    TN_STR_ARG(r->timeline->directory), TN_STR_ARG(instant->name));
+    TN_TRY(tn_timeline_commit(cx, r->store, r->timeline, instant, &r->commits->arenas[i],
+                              &r->commits->commits[i]));
 done:
     return rc;
 }

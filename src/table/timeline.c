@@ -288,17 +288,6 @@ static int unreadable(tarn_cx *cx, int status, const tn_instant *instant)
                    text, TN_STR_ARG(instant->time));
 }
 
-static int get_file(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str name,
-                    tn_arena *arena, tn_str *path, tn_buf *bytes)
-{
-    int rc = TARN_OK;
-
-    TN_TRY(tn_path_join(cx, arena, timeline->directory, name, path));
-    TN_TRY(tn_store_get(cx, store, *path, TN_HUDI_INSTANT_BYTES_MAX, bytes));
-done:
-    return rc;
-}
-
 int tn_timeline_commit(tarn_cx *cx, tn_store *store, const tn_timeline *timeline,
                        const tn_instant *instant, tn_arena *arena, tn_commit_metadata *out)
 {
@@ -308,7 +297,7 @@ int tn_timeline_commit(tarn_cx *cx, tn_store *store, const tn_timeline *timeline
     int rc = TARN_OK;
 
     assert(is_commit(instant) && instant->state == TN_STATE_COMPLETED);
-    TN_TRY(get_file(cx, store, timeline, instant->name, &names, &path, &bytes));
+    TN_TRY(tn_timeline_get(cx, store, timeline, instant->name, &names, &path, &bytes));
     if (bytes.len == 0)
         TN_TRY(unreadable(cx,
                           tn_fail(cx, TARN_E_CORRUPT,

@@ -38,6 +38,10 @@ tn_str tn_timeline_completion(const tn_timeline *timeline, tn_str time);
 tn_str tn_timeline_last_commit(const tn_timeline *timeline);
 /* The greatest requested or completion time that is there; {NULL, 0}: none. */
 tn_str tn_timeline_latest(const tn_timeline *timeline);
+/* The bytes of a file that the timeline has. CONFLICT when it is there no longer: somebody changed
+ * the table meanwhile. */
+int tn_timeline_get(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str file_name,
+                    tn_arena *arena, tn_str *path, tn_buf *bytes);
 /* Reads what a completed commit, deltacommit or replacecommit says. CORRUPT or INVALID naming the
  * file and the way out for an empty or damaged one. */
 int tn_timeline_commit(tarn_cx *cx, tn_store *store, const tn_timeline *timeline,

@@ -79,6 +79,22 @@ done:
     return rc;
 }
 
+int tn_timeline_get(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str file_name,
+                    tn_arena *arena, tn_str *path, tn_buf *bytes)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(tn_path_join(cx, arena, timeline->directory, file_name, path));
+    rc = tn_store_get(cx, store, *path, TN_HUDI_INSTANT_BYTES_MAX, bytes);
+    if (rc == TARN_E_NOTFOUND)
+        TN_FAIL(TARN_E_CONFLICT,
+                "%.*s: the instant was archived, rolled back or completed while the table was "
+                "looked at: try again",
+                TN_STR_ARG(*path));
+done:
+    return rc;
+}
+
 int tn_timeline_value(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str file_name,
                       tn_arena *arena, bool *empty, tn_avro_value *out)
 {
@@ -88,8 +104,7 @@ int tn_timeline_value(tarn_cx *cx, tn_store *store, const tn_timeline *timeline,
     int rc = TARN_OK;
 
     assert(file_name.len != 0);
-    TN_TRY(tn_path_join(cx, arena, timeline->directory, file_name, &path));
-    TN_TRY(tn_store_get(cx, store, path, TN_HUDI_INSTANT_BYTES_MAX, &bytes));
+    TN_TRY(tn_timeline_get(cx, store, timeline, file_name, arena, &path, &bytes));
     if (tn_str_starts(tn_buf_view(&bytes), (tn_str){"Obj\x01", 4}))
         TN_TRY(value_of_avro(cx, tn_buf_view(&bytes), path, arena, &value));
     else if (bytes.len != 0)

@@ -329,6 +329,29 @@ static void test_timeline__names_become_instants(void **state)
     lake_close(&l);
 }
 
+/* What a writer rolls back, completes or archives meanwhile is no damage. */
+static void test_timeline__vanished_instants_are_conflicts(void **state)
+{
+    tn_commit_metadata commit_said;
+    tn_avro_value value;
+    bool empty;
+    lake l = lake_open(9);
+
+    (void)state;
+    commit(&l, "001_0011.deltacommit", "p", "a_0-1-1_001.parquet");
+    assert_ok(l.cx,
+              tn_timeline_load(l.cx, l.store, TN_STR("/t"), &l.config, &l.arena, &l.timeline));
+    assert_ok(l.cx,
+              tn_store_remove(l.cx, l.store, TN_STR("/t/.hoodie/timeline/001_0011.deltacommit")));
+    assert_fails(l.cx, TARN_E_CONFLICT, "001_0011.deltacommit: the instant was archived",
+                 tn_timeline_commit(l.cx, l.store, &l.timeline, &l.timeline.instants[0], &l.arena,
+                                    &commit_said));
+    assert_fails(l.cx, TARN_E_CONFLICT, "try again",
+                 tn_timeline_value(l.cx, l.store, &l.timeline, TN_STR("001_0011.deltacommit"),
+                                   &l.arena, &empty, &value));
+    lake_close(&l);
+}
+
 static void test_timeline__damaged_instants_name_themselves(void **state)
 {
     static const char *const texts[] = {"", "{", "Obj\x01", "no"};
