@@ -45,7 +45,7 @@ class History:
         self.index = rng.choice(["SIMPLE", "BLOOM", "BUCKET"])
         self.small = rng.random() < 0.5  # small files take inserts
         self.extra = 0  # columns that were added
-        self.keys, self.count, self.clock = {}, 0, 1000
+        self.keys, self.count, self.clock, self.saved = {}, 0, 1000, set()
         # Hudi 1.2.0 looks for _hoodie_is_deleted of a partial update where the whole row has it: what lies there deletes the
         # row, or is no boolean and ends the query. So a table has that column, or partial updates.
         self.partial = version > 6 and kind != "cow" and self.random_of_table(True, False)
@@ -200,11 +200,14 @@ class History:
 
     def rollback(self):
         done = self.commits()
-        if len(done) > 2 and done[-1]["action"] != "replacecommit":
+        # A savepointed commit Hudi refuses to roll back, and every write from then on.
+        if len(done) > 2 and done[-1]["action"] != "replacecommit" and done[-1]["time"] not in self.saved:
             self.sql(f"CALL rollback_to_instant(table => 't', instant_time => '{done[-1]['time']}')")
 
     def savepoint(self):
-        self.sql(f"CALL create_savepoint(table => 't', commit_time => '{self.commits()[-1]['time']}')")
+        newest = self.commits()[-1]["time"]
+        self.sql(f"CALL create_savepoint(table => 't', commit_time => '{newest}')")
+        self.saved.add(newest)
 
     def clean(self):
         self.sql("CALL run_clean(table => 't', retain_commits => 2)")
