@@ -149,7 +149,7 @@ typedef struct tarn_files_options {
     size_t partition_count;
     const char *group;    /* only this file id, with its history */
     bool all;             /* every file, not only those of the latest slices */
-    const char *as_of;    /* slices as they were at an instant */
+    const char *as_of;    /* slices as they were then, as of tarn_read_options */
     bool no_rows;         /* leave footers closed */
     uint64_t small_bytes; /* 0: 100 MiB, the default of hoodie.parquet.small.file.limit */
     bool check;           /* compare the metadata table with the directories of the whole table */
@@ -208,7 +208,7 @@ typedef struct tarn_columns {
 } tarn_columns;
 
 typedef struct tarn_columns_options {
-    const char *as_of; /* an instant */
+    const char *as_of; /* as of tarn_read_options */
     bool meta;         /* with the meta columns */
 } tarn_columns_options;
 

@@ -7,6 +7,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "plan/plan_query.h"
+
 int tn_hudi_view_open(tarn_cx *cx, const char *path, bool *hudi, tn_hudi_view *view)
 {
     tn_str hoodie;
@@ -67,6 +69,17 @@ int tn_hudi_view_check_time(tarn_cx *cx, const char *time)
         return tn_fail(cx, TARN_E_INVALID,
                        "%s: no instant: give its digits, as `tarn timeline` shows them", time);
     return TARN_OK;
+}
+
+int tn_hudi_view_as_of(tarn_cx *cx, tn_hudi_view *view, const char *typed, tn_str *out)
+{
+    int rc;
+
+    *out = (tn_str){NULL, 0};
+    if (typed == NULL)
+        return TARN_OK;
+    rc = tn_query_instant(cx, &view->config, &view->timeline, typed, &view->arena, out);
+    return rc == TARN_E_INVALID ? tn_fail_within(cx, rc, "--as-of") : rc;
 }
 
 static const char *state_name(enum tn_state state)

@@ -34,5 +34,7 @@ int tn_hudi_view_archived(tarn_cx *cx, tn_hudi_view *view, const tn_instant *ins
 bool tn_hudi_view_is_commit(const tn_instant *instant);
 /* INVALID where it is no instant's time. */
 int tn_hudi_view_check_time(tarn_cx *cx, const char *time);
+/* What was typed after --as-of, as `tarn read` takes it; NULL: *out becomes empty. */
+int tn_hudi_view_as_of(tarn_cx *cx, tn_hudi_view *view, const char *typed, tn_str *out);
 
 #endif

@@ -74,13 +74,12 @@ static int load_slices(tarn_cx *cx, state *self, tn_str as_of, tn_slices *out)
 static int fill_hudi(tarn_cx *cx, state *self, const tarn_columns_options *options)
 {
     struct ArrowSchema schema = {0}, whole = {0};
-    tn_str avro = {NULL, 0}, numbered, as_of = tn_str_of(options->as_of);
+    tn_str avro = {NULL, 0}, numbered, as_of;
     tn_slices slices = {0};
     int rc = TARN_OK;
 
     self->face.hudi = true;
-    if (options->as_of != NULL)
-        TN_TRY(tn_hudi_view_check_time(cx, options->as_of));
+    TN_TRY(tn_hudi_view_as_of(cx, &self->view, options->as_of, &as_of));
     TN_TRY(load_slices(cx, self, as_of, &slices));
     TN_TRY(tn_hudi_schema_read(cx, self->view.store, &self->view.config, &self->view.timeline,
                                &slices, as_of, &self->view.arena, &self->face.known, &avro,

@@ -16,6 +16,7 @@ typedef struct state {
     tarn_files face; /* first: the public pointer is this one */
     tn_hudi_view view;
     const tarn_files_options *options;
+    tn_str as_of; /* empty: now */
     tn_slices slices;
     tarn_table_file *files;
     size_t cap;
@@ -120,11 +121,11 @@ static bool has_log(const tn_slice *slice, tn_str name)
 static enum tarn_file_note note_of(const state *self, const tn_slice *slice, tn_str name,
                                    const tn_data_name *parts)
 {
-    const char *as_of = self->options->as_of;
+    tn_str as_of = self->as_of;
 
     if (slice != NULL && (parts->log ? has_log(slice, name) : tn_str_equal(slice->base.name, name)))
         return TARN_FILE_CURRENT;
-    if (as_of != NULL && tn_str_compare(parts->instant, tn_str_of(as_of)) > 0)
+    if (as_of.len != 0 && tn_str_compare(parts->instant, as_of) > 0)
         return TARN_FILE_LATER;
     if (!tn_timeline_shows(&self->view.timeline, parts->instant))
         return TARN_FILE_UNCOMMITTED;
@@ -316,10 +317,8 @@ static int fill_hudi(tarn_cx *cx, state *self)
 
     self->face.hudi = true;
     self->face.mor = self->view.config.mor;
-    if (options->as_of != NULL) {
-        TN_TRY(tn_hudi_view_check_time(cx, options->as_of));
-        chosen.as_of = tn_str_of(options->as_of);
-    }
+    TN_TRY(tn_hudi_view_as_of(cx, &self->view, options->as_of, &self->as_of));
+    chosen.as_of = self->as_of;
     if (options->partition_count != 0) {
         partitions =
             tn_arena_array(cx, &self->view.arena, options->partition_count, sizeof *partitions);
@@ -332,6 +331,8 @@ static int fill_hudi(tarn_cx *cx, state *self)
     }
     TN_TRY(tn_slices_load(cx, self->view.store, self->view.root, &self->view.config,
                           &self->view.timeline, &chosen, &self->view.arena, &self->slices));
+    if (self->slices.slice_count == 0)
+        TN_TRY(tn_timeline_reaches(cx, &self->view.timeline, self->view.root, self->as_of));
     TN_TRY(tn_slices_warning(cx, &self->slices, &self->view.arena, &warning));
     TN_TRY(tn_hudi_view_keep(cx, &self->view, warning, &self->face.warning));
     self->face.listed = self->slices.listed;

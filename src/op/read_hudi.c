@@ -75,13 +75,27 @@ static int find_kind(tarn_cx *cx, tn_reading *r)
 /* What was typed after an option, as an instant; NULL: *out becomes empty. */
 static int take_time(tarn_cx *cx, tn_reading *r, const char *option, const char *typed, tn_str *out)
 {
+    tn_read *read = r->read;
+    size_t digits;
     int rc;
 
     *out = (tn_str){NULL, 0};
     if (typed == NULL)
         return TARN_OK;
-    rc = tn_query_instant(cx, &r->config, typed, &r->read->arena, out);
-    return rc == TARN_E_INVALID ? tn_fail_within(cx, rc, "%s", option) : rc;
+    rc = tn_query_instant(cx, &r->config, NULL, typed, &read->arena, out);
+    digits = strspn(typed, "0123456789");
+    /* Digits of another form may be an instant that the table has. */
+    if (rc == TARN_E_INVALID && digits != 0 && typed[digits] == '\0') {
+        tn_timeline timeline;
+
+        tn_cx_forget(cx);
+        TN_TRY(tn_timeline_load(cx, read->store, read->root, &r->config, &read->arena, &timeline));
+        rc = tn_query_instant(cx, &r->config, &timeline, typed, &read->arena, out);
+    }
+    if (rc == TARN_E_INVALID)
+        rc = tn_fail_within(cx, rc, "%s", option);
+done:
+    return rc;
 }
 
 static int take_options(tarn_cx *cx, tn_reading *r)

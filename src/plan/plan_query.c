@@ -8,7 +8,11 @@
  *     later ones that are, would be missed by the reader that goes on behind those: it is refused,
  *     as Hudi does by default. A range that begins before the timeline reads what the active
  *     commits wrote; rows of archived commits come along where they lie in such files.
- * I4: nothing is asked of the archive but requested and completion times of data commits. */
+ * I4: nothing is asked of the archive but requested and completion times of data commits.
+ * I5: digits are an instant where they are a time of the calendar of 14 or 17 digits, or 8 for a
+ *     date; else where the table's timeline has them, or where they begin with 0, which is before
+ *     all. Others, such as milliseconds since 1970, would silently be before or after everything.
+ */
 #include "plan/plan_query.h"
 
 #include <assert.h>
@@ -16,8 +20,6 @@
 #include <string.h>
 
 #include "batch/moment.h"
-
-#define INSTANT_DIGITS_MAX 20 /* of the metadata table's: 17 and a suffix */
 
 static bool digits_only(tn_str text)
 {
@@ -27,25 +29,61 @@ static bool digits_only(tn_str text)
     return text.len != 0;
 }
 
-int tn_query_instant(tarn_cx *cx, const tn_hudi_config *config, const char *text, tn_arena *arena,
-                     tn_str *out)
+static bool on_timeline(const tn_timeline *timeline, tn_str time)
 {
-    tn_str typed = tn_str_of(text);
-    tn_moment moment;
+    for (size_t i = 0; timeline != NULL && i < timeline->count; i++)
+        if (tn_str_equal(timeline->instants[i].time, time) ||
+            tn_str_equal(timeline->instants[i].completion, time))
+            return true;
+    return false;
+}
+
+/* Digits as an instant: I5. False where they are none. */
+static int take_digits(tarn_cx *cx, const tn_timeline *timeline, tn_str typed, tn_arena *arena,
+                       bool *taken, tn_str *out)
+{
+    tn_str kept = typed;
     int64_t ms;
     int rc = TARN_OK;
 
-    if (digits_only(typed) && typed.len <= INSTANT_DIGITS_MAX) {
-        if (typed.len == 14)
-            return tn_arena_print(cx, arena, out, "%.*s999", TN_STR_ARG(typed));
-        TN_TRY(tn_arena_keep(cx, arena, &typed));
-        *out = typed;
+    *taken = true;
+    if (typed.ptr[0] == '0' || on_timeline(timeline, typed) ||
+        (typed.len == 17 && tn_instant_to_ms(typed, true, &ms))) {
+        TN_TRY(tn_arena_keep(cx, arena, &kept));
+        *out = kept;
         goto done;
     }
-    if (!tn_moment_parse(typed, &moment))
+    if (typed.len == 14 && tn_instant_to_ms(typed, true, &ms))
+        return tn_arena_print(cx, arena, out, "%.*s999", TN_STR_ARG(typed));
+    if (typed.len == 8) {
+        TN_TRY(tn_arena_print(cx, arena, &kept, "%.*s000000000", TN_STR_ARG(typed)));
+        *taken = tn_instant_to_ms(kept, true, &ms);
+        if (*taken)
+            *out = kept;
+        goto done;
+    }
+    *taken = false;
+done:
+    return rc;
+}
+
+int tn_query_instant(tarn_cx *cx, const tn_hudi_config *config, const tn_timeline *timeline,
+                     const char *text, tn_arena *arena, tn_str *out)
+{
+    tn_str typed = tn_str_of(text);
+    tn_moment moment;
+    bool taken = false;
+    int64_t ms;
+    int rc = TARN_OK;
+
+    if (digits_only(typed))
+        TN_TRY(take_digits(cx, timeline, typed, arena, &taken, out));
+    if (taken)
+        goto done;
+    if (digits_only(typed) || !tn_moment_parse(typed, &moment))
         TN_FAIL(TARN_E_INVALID,
-                "\"%.*s\": neither an instant (20240512100000000) nor a time (2024-05-12, "
-                "\"2024-05-12 10:00:00\", 2024-05-12T10:00:00.250Z)",
+                "\"%.*s\": neither an instant (20240512100000000, 20240512100000) nor a time "
+                "(20240512, 2024-05-12, \"2024-05-12 10:00:00\", 2024-05-12T10:00:00.250Z)",
                 TN_STR_ARG(typed));
     ms = moment.seconds * 1000 + moment.nanos / 1000000;
     /* Without a fraction the whole second is meant, as by an instant of seconds. */

@@ -41,10 +41,10 @@ typedef struct tn_query_range {
 } tn_query_range;
 
 /* An instant, or a time, as typed, made comparable: 17 digits; an instant of seconds stands for the
- * end of its second. Texts of digits are kept otherwise ("000"). INVALID for what is neither.
- * `utc`: the zone of the table's instants, for times that say theirs. */
-int tn_query_instant(tarn_cx *cx, const tn_hudi_config *config, const char *text, tn_arena *arena,
-                     tn_str *out);
+ * end of its second. Other digits are kept where they begin with 0 ("000"), or where `timeline`
+ * (NULL: not asked) has them. INVALID for what is neither. */
+int tn_query_instant(tarn_cx *cx, const tn_hudi_config *config, const tn_timeline *timeline,
+                     const char *text, tn_arena *arena, tn_str *out);
 /* Whether the archived timeline must be asked for such a range (table/archive.h). */
 bool tn_query_range_needs(const tn_timeline *timeline, tn_str since, tn_str until);
 /* `since`, `until`: empty: from the start, up to now. `archive`: completed instants that left the

@@ -239,16 +239,31 @@ static void test_plan_query__times_as_typed(void **state)
                  {"2024-05-12 10:00:00", "20240512100000999"},
                  {"2024-05-12T10:00:00.5", "20240512100000500"},
                  {"2024-05-12T10:00:00+02:00", "20240512080000999"},
+                 {"20240512", "20240512000000000"},
+                 {"00000000000000010", "00000000000000010"},
+                 {"007", "007"},
+                 {"100", "100"}, /* of the timeline */
+                 {"101", "!"},
+                 {"1772900764102", "!"}, /* milliseconds since 1970 */
+                 {"20261399999999999", "!"},
+                 {"20240230000000", "!"},
+                 {"20241301", "!"},
+                 {"99999999999999999", "!"},
+                 {"2024051210000000", "!"},
+                 {"20240512100000000001", "!"},
+                 {"99991231235959999", "99991231235959999"},
                  {"yesterday", "!"},
                  {"", "!"}};
-    tarn_cx *cx = tarn_cx_open(NULL);
+    hudi_text t = {.cx = tarn_cx_open(NULL)};
+    tarn_cx *cx = t.cx;
     tn_hudi_config config = {.utc = true};
     tn_arena arena = {0};
 
     (void)state;
+    hudi_text_timeline(&t, 1, "100.commit");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tn_str got;
-        int rc = tn_query_instant(cx, &config, cases[i].text, &arena, &got);
+        int rc = tn_query_instant(cx, &config, &t.timeline, cases[i].text, &arena, &got);
 
         if (cases[i].want[0] == '!')
             assert_int_equal(rc, TARN_E_INVALID);
@@ -256,5 +271,6 @@ static void test_plan_query__times_as_typed(void **state)
             fail_msg("%s: got %.*s", cases[i].text, TN_STR_ARG(got));
     }
     tn_arena_clear(&arena);
+    tn_arena_clear(&t.arena);
     tarn_cx_close(cx);
 }
