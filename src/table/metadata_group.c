@@ -6,6 +6,8 @@
  *     takes back, and what a compacted block stands for, is left out.
  * I3: a log with a torn block, or without any, fails: Hudi passes over it, and files whose names
  *     were in it would vanish. The data can be read without this table, so nobody is kept from it.
+ * I4: so does the partition "files" without the base file of the newest compaction: it holds the
+ *     names of all older files.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -111,6 +113,56 @@ static int by_id(const void *a, const void *b)
                           ((const tn_metadata_group *)b)->file_id);
 }
 
+/* The newest compaction, or where there is none the instant that made the table. */
+static const tn_instant *maker(const tn_timeline *timeline)
+{
+    const tn_instant *first = NULL;
+
+    for (size_t i = timeline->count; i-- != 0;) {
+        const tn_instant *instant = &timeline->instants[i];
+
+        if (!tn_instant_writes_data(instant) || instant->state != TN_STATE_COMPLETED)
+            continue;
+        if (instant->action == TN_ACTION_COMMIT)
+            return instant;
+        first = instant;
+    }
+    return first;
+}
+
+/* I4. A base file that is there is of that instant or of a later one. */
+static int check_bases(tarn_cx *cx, const tn_metadata *md, const tn_metadata_partition *part)
+{
+    const tn_instant *instant = maker(&md->timeline);
+    tn_commit_metadata commit;
+    tn_arena arena = {0};
+    int rc = TARN_OK;
+
+    if (instant == NULL || !tn_str_is(part->name, "files"))
+        return TARN_OK;
+    TN_TRY(tn_timeline_commit(cx, md->store, &md->timeline, instant, &arena, &commit));
+    for (size_t i = 0; i < commit.stat_count; i++) {
+        const tn_write_stat *stat = &commit.stats[i];
+        tn_data_name named, base;
+        bool there = false;
+
+        if (!tn_str_equal(stat->partition, part->name) ||
+            !tn_data_name_parse(tn_path_name(stat->path), &named) || named.log)
+            continue;
+        for (size_t k = 0; k < part->group_count && !there; k++)
+            there = tn_str_equal(part->groups[k].file_id, named.file_id) &&
+                    tn_data_name_parse(tn_path_name(part->groups[k].base_path), &base) &&
+                    tn_str_compare(base.instant, named.instant) >= 0;
+        if (!there)
+            TN_FAIL(TARN_E_CORRUPT, "%.*s: instant %.*s: its file %.*s is gone",
+                    TN_STR_ARG(md->timeline.directory), TN_STR_ARG(instant->time),
+                    TN_STR_ARG(stat->path));
+    }
+done:
+    tn_arena_clear(&arena);
+    return rc;
+}
+
 int tn_metadata_partition_load(tarn_cx *cx, tn_metadata *md, tn_metadata_partition *part)
 {
     listing list = {0};
@@ -137,6 +189,7 @@ int tn_metadata_partition_load(tarn_cx *cx, tn_metadata *md, tn_metadata_partiti
                 TN_STR_ARG(part->directory));
     qsort(part->groups, part->group_count, sizeof *part->groups, by_id);
     TN_TRY(make_sets(cx, md, part));
+    TN_TRY(check_bases(cx, md, part));
     part->loaded = true;
 done:
     if (rc != TARN_OK)

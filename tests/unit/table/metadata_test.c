@@ -634,6 +634,40 @@ static void test_metadata__slices(void **state)
     }
 }
 
+/* The base file of the listing: without it older files would not be listed. */
+static void test_metadata__a_lost_base_file(void **state)
+{
+    static const char *const names[] = {"trips_mor_avro_v8_trips_8i3u1d",
+                                        "mor_avro_v9_timebasedkeygen_nonhivestyle"};
+
+    (void)state;
+    for (size_t n = 0; n < 2; n++) {
+        tn_str directory, path, newest = {0};
+        tn_slices walked, listed;
+        tn_entry *entries;
+        size_t count;
+        fixture f;
+
+        if (!fixture_open(&f, names[n]))
+            skip();
+        load_slices(&f, TN_SLICES_DIRECTORIES, &walked);
+        assert_ok(f.cx, tn_path_join(f.cx, &f.arena, f.root, TN_STR(".hoodie/metadata/files"),
+                                     &directory));
+        assert_ok(f.cx, tn_store_list(f.cx, f.store, directory, &f.arena, &entries, &count));
+        for (size_t i = 0; i < count; i++)
+            if (tn_str_ends(entries[i].name, TN_STR(".hfile")) &&
+                tn_str_compare(entries[i].name, newest) > 0)
+                newest = entries[i].name;
+        assert_ok(f.cx, tn_path_join(f.cx, &f.arena, directory, newest, &path));
+        assert_ok(f.cx, tn_store_remove(f.cx, f.store, path));
+        load_slices(&f, TN_SLICES_METADATA, &listed);
+        assert_false(listed.listed);
+        assert_non_null(strstr(listed.listing_problem.ptr, "is gone"));
+        same_slices(names[n], &walked, &listed);
+        fixture_close(&f);
+    }
+}
+
 /* Every log of the partition "files", in turn: gone, empty, cut, and with the length of its first
  * block changed, so that the block is torn. Hudi passes over all of these; here no file vanishes.
  */
