@@ -150,6 +150,18 @@ static bool reserve(tarn_cx *cx, tn_slice_read *r)
     return true;
 }
 
+/* Puts the way out behind the text of a damaged log, where it has none. */
+static int damaged(tarn_cx *cx, int status)
+{
+    char text[TN_ERROR_TEXT_MAX / 2];
+
+    if (status != TARN_E_CORRUPT || strstr(tarn_cx_error(cx), "restore") != NULL)
+        return status;
+    snprintf(text, sizeof text, "%s", tarn_cx_error(cx));
+    return tn_fail(cx, TARN_E_CORRUPT,
+                   "%s: restore the log from a copy, or roll back the instant that wrote it", text);
+}
+
 /* Fills the map for its pass; *full: it does not fit. */
 static int load(tarn_cx *cx, tn_slice_read *r, tn_slice_loaded *loaded)
 {
@@ -163,7 +175,7 @@ static int load(tarn_cx *cx, tn_slice_read *r, tn_slice_loaded *loaded)
     options.window_bytes = window < WINDOW_BYTES_MIN ? WINDOW_BYTES_MIN : window;
     give_back(r);
     tn_slice_map_clear(&r->map);
-    TN_TRY(tn_slice_load(cx, &options, &r->map, loaded));
+    TN_TRY(damaged(cx, tn_slice_load(cx, &options, &r->map, loaded)));
     r->counts.rows_read += loaded->rows;
     loaded->full = loaded->full || !reserve(cx, r);
 done:
@@ -278,7 +290,7 @@ static int start(tarn_cx *cx, tn_slice_read *r)
     bool misplaced;
     int rc = TARN_OK;
 
-    TN_TRY(tn_slice_blocks_open(cx, r->store, r->task->slice, &r->blocks));
+    TN_TRY(damaged(cx, tn_slice_blocks_open(cx, r->store, r->task->slice, &r->blocks)));
     r->counts.files += r->blocks.log_count;
     if (r->blocks.count == 0)
         return open_plain(cx, r);

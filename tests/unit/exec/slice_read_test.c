@@ -306,6 +306,10 @@ static void test_slice_read__lost_blocks(void **state)
     tn_array_release(&batch);
     tn_exec_read_close(reader);
     slice_expect(&w, "a/6/y/-@001");
+    slice_add_log(&w, TN_STR("/t/.f_000.log.9_0-0-0"), TN_STR("no block"));
+    assert_fails(w.cx, TARN_E_CORRUPT, "begins here: restore the log from a copy",
+                 slice_read_lines(&w, &lines));
+    w.parts.log_count--;
     w.logs[1].size_bytes++;
     assert_fails(w.cx, TARN_E_CORRUPT, "the log is cut off", slice_read_lines(&w, &lines));
     tn_buf_clear(&lines);
