@@ -59,10 +59,21 @@ int tn_hudi_commit_withdraw(tarn_cx *cx, tn_hudi_commit *commit);
 /* Without either, what was begun is rolled back (its files go by their markers); unlocks. */
 void tn_hudi_commit_close(tarn_cx *cx, tn_hudi_commit *commit);
 
+/* What a creation made that was not there. */
+typedef struct tn_hudi_made {
+    bool root, hoodie;
+} tn_hudi_made;
+/* Where the write that made the table failed and nothing was finished: takes the table away again,
+ * before `commit` is closed; NULL: it could not be opened. What somebody else put there in the
+ * meantime stays, and the table with it. What goes wrong is a warning. */
+void tn_hudi_discard(tarn_cx *cx, tn_store *store, tn_str root, tn_hudi_commit *commit,
+                     const tn_hudi_made *made);
+
 /* A new table at `root`: EXISTS when there is one, UNSUPPORTED when `root` is, holds or lies in a
  * table of another kind, CONFLICT when another process makes it. An empty or missing directory is
- * fine; so is one that a creation cut off. */
-int tn_hudi_create(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_new *options);
+ * fine; so is one that a creation cut off. `made` may be NULL. */
+int tn_hudi_create(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_new *options,
+                   tn_hudi_made *made);
 
 /* Rolls back instant `time`: an inflight one, or the latest completed commit or replacecommit
  * (INVALID naming the later ones otherwise, or a savepoint on it). */

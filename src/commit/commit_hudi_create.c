@@ -205,7 +205,8 @@ static void end(tarn_cx *cx, creation *c, bool failed)
     tn_arena_clear(&c->arena);
 }
 
-int tn_hudi_create(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_new *options)
+int tn_hudi_create(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_new *options,
+                   tn_hudi_made *made)
 {
     creation c = {.store = store, .root = root};
     tn_properties properties;
@@ -226,6 +227,8 @@ int tn_hudi_create(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_new 
     TN_TRY(refuse_table(cx, &c));
     TN_TRY(make_folders(cx, &c, options->version >= 8));
     TN_TRY(put_properties(cx, &c, &properties));
+    if (made != NULL)
+        *made = (tn_hudi_made){.root = c.made_root, .hoodie = c.made_hoodie};
 done:
     end(cx, &c, rc != TARN_OK);
     return rc;

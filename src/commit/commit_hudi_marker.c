@@ -347,8 +347,9 @@ static int know_partition(tarn_cx *cx, tn_hudi_commit *commit, tn_str partition,
         bool added;
 
         TN_TRY(tn_hudi_commit_folder(cx, commit->store, markers, partition));
-        TN_TRY(make_partition(cx, commit, partition));
         TN_TRY(tn_arena_keep(cx, &commit->mark_arena, &kept));
+        commit->making = kept;
+        TN_TRY(make_partition(cx, commit, partition));
         if (tn_map_add(cx, &commit->partitions, kept, &added) == NULL)
             rc = TARN_E_NOMEM;
     }

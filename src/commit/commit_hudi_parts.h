@@ -47,6 +47,7 @@ struct tn_hudi_commit {
     bool mutex_made;
     tn_arena mark_arena;
     tn_map partitions; /* that are made */
+    tn_str making;     /* the last one of them that was begun */
     int64_t beat_ms;   /* of the last heartbeat */
 };
 

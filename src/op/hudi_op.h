@@ -96,6 +96,7 @@ typedef struct tn_hudi_write {
     /* hudi_open.c: the table. */
     bool exists;               /* before the write */
     tn_hudi_new made;          /* what it is made with */
+    tn_hudi_made made_now;     /* by this write */
     tn_hudi_config own_config; /* of one that does not exist, or is only looked at */
     tn_timeline own_timeline;
     tn_hudi_commit *commit; /* NULL in a dry run */

@@ -231,7 +231,7 @@ int tn_hudi_open_new(tarn_cx *cx, tn_hudi_write *w)
 
     if (w->exists || w->given->dry_run)
         return TARN_OK;
-    TN_TRY(tn_hudi_create(cx, w->store, w->root, &w->made));
+    TN_TRY(tn_hudi_create(cx, w->store, w->root, &w->made, &w->made_now));
     TN_TRY(hold(cx, w));
 done:
     return rc;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "batch/gather.h"
+#include "batch/ordering.h"
 #include "batch/stream.h"
 #include "op/hudi_op.h"
 #include "table/hudi_stored.h"
@@ -196,13 +197,27 @@ static int bind_ordering(tarn_cx *cx, tn_hudi_write *w)
 
         if (at >= 0)
             w->ordering[w->ordering_count++] = (uint32_t)(META_COUNT + at);
-        else if (w->merges)
+        else if (w->merges || !w->exists)
             TN_FAIL(TARN_E_INVALID,
                     "column \"%.*s\": the table orders rows of one key by it, and neither the "
                     "table nor the input has it at the top",
                     TN_STR_ARG(c->ordering[i]));
     }
 done:
+    return rc;
+}
+
+/* A table of which no row could be ordered is not made. */
+static int check_ordering(tarn_cx *cx, const tn_hudi_write *w)
+{
+    tn_ordering *ordering = NULL;
+    int rc = TARN_OK;
+
+    if (w->ordering_count == 0 || (w->exists && !w->merges))
+        return TARN_OK;
+    TN_TRY(tn_ordering_open(cx, &w->full, w->ordering, w->ordering_count, &ordering));
+done:
+    tn_ordering_close(ordering);
     return rc;
 }
 
@@ -215,6 +230,7 @@ int tn_hudi_rows_bind(tarn_cx *cx, tn_hudi_write *w, const struct ArrowSchema *s
     TN_TRY(bind_ordering(cx, w));
     TN_TRY(tn_hudi_schema_meta(cx, &w->fit.to, &w->full));
     assert(w->full.n_children == w->fit.to.n_children + META_COUNT);
+    TN_TRY(check_ordering(cx, w));
     TN_TRY(tn_hudi_stored_avro(cx, &w->fit.to, w->config->name, false, &w->avro));
     TN_TRY(tn_hudi_stored_avro(cx, &w->fit.to, w->config->name, true, &w->avro_full));
     TN_TRY(tn_buf_check(cx, &w->avro));

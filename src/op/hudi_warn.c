@@ -62,13 +62,32 @@ static void warn_time_paths(const tn_hudi_write *w)
     }
 }
 
+/* Numbers in text have another order than numbers: told once, when rows are first ordered by it. */
+static void warn_text_ordering(const tn_hudi_write *w)
+{
+    char line[LINE_MAX_BYTES];
+
+    for (size_t i = 0; i < w->ordering_count; i++) {
+        const struct ArrowSchema *column = w->full.children[w->ordering[i]];
+
+        if (strcmp(column->format, "u") != 0 ||
+            (!is_new(w) && w->schema_known && column_named(&w->schema, column->name) != NULL))
+            continue;
+        snprintf(line, sizeof line,
+                 "the ordering column \"%s\" is text: \"10\" is before \"9\" in it; with --schema "
+                 "it can be a number or a time",
+                 column->name);
+        tn_hudi_write_warn(w, line);
+    }
+}
+
 void tn_hudi_warn_columns(const tn_hudi_write *w)
 {
     char line[LINE_MAX_BYTES];
 
     if (!w->all_deletes)
         warn_time_paths(w);
-
+    warn_text_ordering(w);
     for (int64_t i = 0; !w->all_deletes && i < w->fit.to.n_children; i++) {
         const struct ArrowSchema *is = w->fit.to.children[i];
         const struct ArrowSchema *was = w->schema_known ? column_named(&w->schema, is->name) : NULL;

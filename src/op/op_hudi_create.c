@@ -59,7 +59,7 @@ int tn_hudi_create_at(tarn_cx *cx, tn_store *store, tn_str root, const tarn_tabl
     log->report.table_version = config.version;
     log->report.table_made = true;
     if (!options->dry_run)
-        TN_TRY(tn_hudi_create(cx, store, root, &made));
+        TN_TRY(tn_hudi_create(cx, store, root, &made, NULL));
     log->report.dry_run = options->dry_run;
     log->report.ms = tn_cx_now_ms(cx) - started_ms;
     *report = &log->report;

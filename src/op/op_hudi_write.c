@@ -7,7 +7,8 @@
  *           -> commit
  *
  * I1: before the commit nothing is visible, and what was made goes when anything fails.
- * I2: a missing table is made when the first rows have been seen to fit it.
+ * I2: a missing table is made when the first rows have been seen to fit it; it goes again with the
+ *     write that made it, when that one fails.
  * I3: a dry run changes nothing, and its plan is that of the real run. */
 #include <assert.h>
 #include <stdlib.h>
@@ -20,6 +21,8 @@
 static void clear(tarn_cx *cx, tn_hudi_write *w, bool failed)
 {
     tn_incoming_close(cx, w->in);
+    if (failed)
+        tn_hudi_discard(cx, w->store, w->root, w->commit, &w->made_now);
     tn_hudi_commit_close(cx, w->commit);
     tn_array_release(&w->first);
     tn_record_key_close(w->key);

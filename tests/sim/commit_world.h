@@ -130,7 +130,7 @@ static inline int lake_create(struct lake *l)
                         .ordering_count = 1,
                         .hive_style = true};
 
-    return tn_hudi_create(l->cx, l->store, l->root, &made);
+    return tn_hudi_create(l->cx, l->store, l->root, &made, NULL);
 }
 
 /* ---- the reader */

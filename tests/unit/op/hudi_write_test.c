@@ -449,6 +449,122 @@ static void test_hudi_write__store_fails(void **state)
     }
 }
 
+/* A first write that fails takes the table that it made away again, wherever it fails: only where
+ * the answer to the commit itself was lost the table may be there, whole. */
+static void test_hudi_write__first_fails(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1, total = 2; n <= total; n += 1 + total / RUNS_MAX) {
+        tn_fault_plan plan = {.fail_at = n};
+        static world_view view;
+        tn_store *inner, *fault;
+        bool there;
+        world w;
+        int rc;
+
+        world_open(&w);
+        inner = w.store;
+        assert_ok(w.cx, tn_store_fault_open(w.cx, inner, &plan, &fault));
+        w.store = fault;
+        rc = run(&w, TARN_OP_UPSERT, 8, true, first_rows, 3);
+        if (tn_store_fault_calls(fault) > total)
+            total = tn_store_fault_calls(fault);
+        w.store = inner;
+        tn_store_close(fault);
+        assert_ok(w.cx,
+                  tn_store_exists(w.cx, inner, TN_STR(ROOT "/.hoodie/hoodie.properties"), &there));
+        world_read(inner, ROOT, &view);
+        if (rc == TARN_OK || view.count != 0) {
+            assert_true(there);
+            world_expect(inner, ROOT, FIRST);
+        } else if (there) {
+            fail_msg("call %d: the table is left, and no row is in it: %s", (int)n,
+                     tarn_cx_error(w.cx));
+        }
+        assert_ok(w.cx, run(&w, TARN_OP_UPSERT, 0, true, first_rows, 3));
+        world_expect(inner, ROOT, FIRST);
+        world_close(&w);
+    }
+}
+
+/* A stream of rows that fails behind its first batch, when somebody else has put a file there. */
+typedef struct intruder {
+    world_stream rows; /* first */
+    tn_store *store;
+    const char *path;
+} intruder;
+
+static int intruder_next(struct ArrowArrayStream *self, struct ArrowArray *out)
+{
+    intruder *s = self->private_data;
+
+    if (s->rows.next == 0)
+        return world_next(self, out);
+    if (s->path != NULL)
+        assert_ok(s->rows.cx,
+                  tn_store_make_dirs(s->rows.cx, s->store, tn_path_parent(tn_str_of(s->path))));
+    if (s->path != NULL && s->path[strlen(s->path) - 1] != '/')
+        assert_ok(s->rows.cx,
+                  tn_store_put(s->rows.cx, s->store, tn_str_of(s->path), TN_STR("theirs\n")));
+    return 5;
+}
+
+static void test_hudi_write__first_leaves_others(void **state)
+{
+    static const struct {
+        const char *path;
+        bool root; /* the directory was there, with a hidden file in it */
+        bool table, directory;
+    } cases[] = {
+        {NULL, false, false, false},
+        {NULL, true, false, true},
+        {ROOT "/.hoodie/20260101000000000.commit.requested", false, true, true},
+        {ROOT "/.hoodie/hoodie.properties.backup", false, true, true},
+        {ROOT "/.hoodie/metadata/.hoodie/hoodie.properties", false, true, true},
+        {ROOT "/.hoodie/.temp/20260101000000000/p/x.marker", false, true, true},
+        {ROOT "/q/.hoodie_partition_metadata", false, true, true},
+        {ROOT "/q/theirs.parquet", false, true, true},
+        {ROOT "/theirs.parquet", false, true, true},
+        {ROOT "/.theirs", false, false, true},
+        {ROOT "/theirs/", false, true, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tarn_table_write_options options = world_options(TARN_OP_BULK_INSERT, 6, false);
+        bool table, directory, theirs = true;
+        intruder s = {.path = cases[i].path};
+        struct ArrowArrayStream stream = {world_schema, intruder_next, world_error, world_release,
+                                          &s};
+        world w;
+
+        world_open(&w);
+        if (cases[i].root) {
+            assert_ok(w.cx, tn_store_make_dirs(w.cx, w.store, TN_STR(ROOT)));
+            assert_ok(w.cx, tn_store_put(w.cx, w.store, TN_STR(ROOT "/.keep"), TN_STR("")));
+        }
+        s.store = w.store;
+        s.rows = (world_stream){.cx = w.cx, .rows = first_rows, .count = 3, .batch = 2};
+        assert_ok(w.cx, world_columns(w.cx, &s.rows.schema));
+        assert_int_not_equal(
+            tn_hudi_write_rows_into(w.cx, w.store, TN_STR(ROOT), &stream, &options, &w.report),
+            TARN_OK);
+        stream.release(&stream);
+        assert_ok(w.cx, tn_store_exists(w.cx, w.store, TN_STR(ROOT "/.hoodie/hoodie.properties"),
+                                        &table));
+        assert_ok(w.cx, tn_store_exists(w.cx, w.store, TN_STR(ROOT), &directory));
+        if (cases[i].path != NULL) {
+            tn_str path = tn_str_of(cases[i].path);
+
+            path.len -= path.ptr[path.len - 1] == '/';
+            assert_ok(w.cx, tn_store_exists(w.cx, w.store, path, &theirs));
+        }
+        if (table != cases[i].table || directory != cases[i].directory || !theirs)
+            fail_msg("case %zu: table %d, directory %d, theirs %d", i, table, directory, theirs);
+        world_close(&w);
+    }
+}
+
 /* ---- the writer */
 
 static void count_flush(void *arg, const tarn_table_report *report)

@@ -1,0 +1,23 @@
+# A first write that fails leaves nothing of the table that it would have made.
+rows() { python3 -c '
+import sys
+for n in range(300000):
+    print("{\"id\": \"%d\", \"n\": %d, \"p\": \"x%d\"}" % (n, n, n % 3))
+print("{\"id\": \"z\", \"n\": \"oops\", \"p\": \"x\"}")'; }
+rows >late.ndjson
+echo '{"id": "1", "tags": ["a"], "at": "10"}' >a.ndjson
+echo "- what the columns tell is told before there is a table"
+tarn write t a.ndjson --key id --ordering tags || echo "exit $?"
+tarn write t a.ndjson --key id --ordering gone --op insert || echo "exit $?"
+ls -A
+echo "- a bad value far behind takes the table away again, and the directories of partitions"
+tarn write t late.ndjson --key id --partition p || echo "exit $?"
+tarn write t late.ndjson --key id --op bulk_insert || echo "exit $?"
+ls -A
+echo "- a directory that was there stays"
+mkdir t && touch t/.keep
+tarn write t late.ndjson --key id --op bulk_insert --table-version 9 || echo "exit $?"
+ls -A t
+echo "- text that rows are ordered by is told once"
+tarn write t a.ndjson --key id --ordering at -c id,at >made
+tarn write t a.ndjson -c id,at >made
