@@ -63,8 +63,9 @@ def changes(instant):
     return {**found, "__all_partitions__": [(p, 0, 0) for p in found]}
 
 
-def complete(instant):
-    for name in (instant + ".deltacommit.requested", instant + ".deltacommit.inflight", "%s_%s.deltacommit" % (instant, instant[:-3] + "400")):
+def complete(instant, done=None):
+    done = done or instant[:-3] + "400"
+    for name in (instant + ".deltacommit.requested", instant + ".deltacommit.inflight", "%s_%s.deltacommit" % (instant, done)):
         open(os.path.join(home, ".hoodie/timeline", name), "w").close()
 
 
@@ -81,7 +82,7 @@ with open(os.path.join(home, ".hoodie/hoodie.properties"), "w") as out:
               "hoodie.populate.meta.fields=false\nhoodie.table.keygenerator.type=HOODIE_TABLE_METADATA\n"
               "hoodie.compaction.payload.class=org.apache.hudi.metadata.HoodieMetadataPayload\nhoodie.record.merge.mode=CUSTOM\n"
               "hoodie.record.merge.strategy.id=00000000-0000-0000-0000-000000000000\n")
-complete(INIT)
+complete(INIT, T1[:-3] + "600")
 put("files-0000-0_0-0-0_%s.hfile" % INIT, hfile(changes(T1), "bare"))
 for instant in (T2, T3, T5):
     complete(instant)
