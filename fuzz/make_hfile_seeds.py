@@ -140,6 +140,7 @@ SEEDS = {
     "meta": (Writer(GZIP), (pairs(3), [SCHEMA], [(b"bloomFilter", base64.b64encode(
         bytes.fromhex("ffffffff00000007010000009a4000200040080028200009000004100400210000"))), (b"other", b"x")])),
     "empty": (Writer(GZIP), ([], [SCHEMA])),
+    "empty_meta": (Writer(GZIP), ([], [SCHEMA], [(b"other", b"x")])),
 }
 
 if __name__ == "__main__":

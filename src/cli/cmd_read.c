@@ -92,11 +92,31 @@ static int write_out(void *arg, const void *bytes, size_t len)
     return out_ended(arg);
 }
 
-static int put_rows(struct cmd_call *call, struct ArrowArrayStream *rows)
+/* A name that comes twice; NULL: none. */
+static const char *find_twice(const char *const *names, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(names[i], names[k]) == 0)
+                return names[i];
+    return NULL;
+}
+
+/* What the rows are written as: by --format, by the ending of -o. */
+static int find_format(struct cmd_call *call, enum tarn_row_format *out)
 {
     const struct values *values = call->values;
-    enum tarn_row_format format =
-        values->format < 0 ? TARN_ROWS_NDJSON : (enum tarn_row_format)values->format;
+
+    *out = values->format < 0 ? TARN_ROWS_NDJSON : (enum tarn_row_format)values->format;
+    if (values->format >= 0 || values->output == NULL)
+        return TARN_OK;
+    return tarn_read_format(call->cx, values->output, out);
+}
+
+static int put_rows(struct cmd_call *call, struct ArrowArrayStream *rows,
+                    enum tarn_row_format format)
+{
+    const struct values *values = call->values;
     tarn_save_options save = {.format = format, .codec = values->codec};
     struct out_word word;
     uint64_t count = 0;
@@ -104,8 +124,6 @@ static int put_rows(struct cmd_call *call, struct ArrowArrayStream *rows)
 
     if (values->output == NULL)
         return tarn_read_print(call->cx, rows, format, write_out, call->out);
-    if (values->format < 0 && tarn_read_format(call->cx, values->output, &save.format) != TARN_OK)
-        return tarn_cx_status(call->cx);
     rc = tarn_read_save(call->cx, rows, values->output, &save, &count);
     if (rc == TARN_OK)
         out_note(call->out, "%s: %s", values->output, out_many(&word, count, "row", NULL));
@@ -134,7 +152,9 @@ static int run(struct cmd_call *call)
                               .warn = warn,
                               .arg = call->out};
     struct ArrowArrayStream rows = {0};
+    enum tarn_row_format format;
     const char **columns = NULL;
+    const char *twice = NULL;
     char *text = NULL;
     int rc;
 
@@ -142,6 +162,10 @@ static int run(struct cmd_call *call)
         return cmd_usage(call, "--codec is for Parquet out");
     if (call->common.json && values->format > 0)
         return cmd_usage(call, "--json prints NDJSON; leave out --format");
+    if (values->columns != NULL && *values->columns == '\0')
+        return cmd_usage(call, "--columns names none; leave it out for all");
+    if (find_format(call, &format) != TARN_OK)
+        return cmd_end(call, tarn_cx_status(call->cx));
     if (values->columns != NULL) {
         size_t max = strlen(values->columns) + 1;
 
@@ -154,10 +178,17 @@ static int run(struct cmd_call *call)
         }
         read.columns = columns;
         read.column_count = split_columns(text, columns, max);
+        twice = find_twice(columns, read.column_count);
+    }
+    if (twice != NULL && format != TARN_ROWS_CSV) {
+        rc = cmd_usage(call, "--columns names %s twice, which CSV alone can hold", twice);
+        free(columns);
+        free(text);
+        return rc;
     }
     rc = tarn_read_open(call->cx, call->args[0], &read, &rows);
     if (rc == TARN_OK) {
-        rc = put_rows(call, &rows);
+        rc = put_rows(call, &rows, format);
         rows.release(&rows);
     }
     free(columns);

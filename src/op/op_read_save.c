@@ -92,6 +92,7 @@ static int locate_new(tarn_cx *cx, const char *text, tn_arena *arena, tn_store *
 {
     tn_str whole = tn_str_of(text), name, parent;
     size_t slash = whole.len;
+    tn_stat stat;
     int rc = TARN_OK;
 
     while (slash > 0 && whole.ptr[slash - 1] != '/')
@@ -103,6 +104,11 @@ static int locate_new(tarn_cx *cx, const char *text, tn_arena *arena, tn_store *
     if (slash >= 3 && tn_str_ends((tn_str){whole.ptr, slash}, TN_STR("://")))
         TN_FAIL(TARN_E_INVALID, "%s: names no file", text);
     TN_TRY(tn_store_locate(cx, parent, arena, store, &parent));
+    rc = tn_store_stat(cx, *store, parent, &stat);
+    if (rc == TARN_E_NOTFOUND)
+        TN_FAIL(rc, "%s: there is no directory %.*s to write it into; make it first", text,
+                TN_STR_ARG(parent));
+    TN_TRY(rc);
     TN_TRY(tn_path_join(cx, arena, parent, name, path));
 done:
     return rc;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "batch/array.h"
+#include "batch/moment.h"
 #include "batch/predicate.h"
 #include "table/hudi_names.h"
 #include "table/hudi_schema.h"
@@ -67,6 +68,9 @@ static int find_kind(tarn_cx *cx, tn_reading *r)
     if (options->as_of != NULL && r->kind >= TN_QUERY_INCREMENTAL)
         return tn_fail(cx, TARN_E_INVALID,
                        "--as-of is for snapshots; an incremental or cdc read ends at --until");
+    if (options->meta && r->kind == TN_QUERY_CDC)
+        return tn_fail(cx, TARN_E_INVALID,
+                       "--meta is for rows; changes have the columns op, ts_ms, before and after");
     return TARN_OK;
 }
 
@@ -76,6 +80,7 @@ static int find_kind(tarn_cx *cx, tn_reading *r)
 static int take_time(tarn_cx *cx, tn_reading *r, const char *option, const char *typed, tn_str *out)
 {
     tn_read *read = r->read;
+    tn_moment moment;
     size_t digits;
     int rc;
 
@@ -94,6 +99,13 @@ static int take_time(tarn_cx *cx, tn_reading *r, const char *option, const char 
     }
     if (rc == TARN_E_INVALID)
         rc = tn_fail_within(cx, rc, "%s", option);
+    else if (rc == TARN_OK && !r->config.utc && tn_moment_parse(tn_str_of(typed), &moment) &&
+             moment.has_zone)
+        tn_reading_say(r,
+                       "%s %s: instants of the table are of its writers' zone "
+                       "(hoodie.table.timeline.timezone=LOCAL), which is not stored; the zone of "
+                       "this process (TZ) was taken for it, so %.*s is meant",
+                       option, typed, TN_STR_ARG(*out));
 done:
     return rc;
 }
@@ -231,7 +243,37 @@ done:
     return rc;
 }
 
-/* Without a wish: the table's own columns, with the meta columns in front where they are asked for.
+static bool is_meta(const char *name)
+{
+    for (size_t i = 0; i < 5; i++)
+        if (strcmp(name, tn_hudi_meta_names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The meta columns, and the chosen ones that are none behind them. */
+static int put_meta_first(tarn_cx *cx, const tn_reading *r, tn_read_hudi *out)
+{
+    const tarn_read_options *options = r->options;
+    const char **names =
+        tn_arena_array(cx, &r->read->arena, options->column_count + 5, sizeof *names);
+    size_t n = 0;
+
+    if (names == NULL)
+        return TARN_E_NOMEM;
+    while (n < 5) {
+        names[n] = tn_hudi_meta_names[n];
+        n++;
+    }
+    for (size_t i = 0; i < options->column_count; i++)
+        if (!is_meta(options->columns[i]))
+            names[n++] = options->columns[i];
+    out->columns = names;
+    out->column_count = n;
+    return TARN_OK;
+}
+
+/* Without a wish: the table's own columns. The meta columns come in front where they are asked for.
  */
 static int choose_columns(tarn_cx *cx, const tn_reading *r, tn_read_hudi *out)
 {
@@ -243,7 +285,7 @@ static int choose_columns(tarn_cx *cx, const tn_reading *r, tn_read_hudi *out)
     out->columns = changes ? NULL : r->options->columns;
     out->column_count = r->options->column_count;
     if (out->columns != NULL)
-        return TARN_OK;
+        return r->options->meta ? put_meta_first(cx, r, out) : TARN_OK;
     names = tn_arena_array(cx, &r->read->arena, (size_t)n + 1, sizeof *names);
     if (names == NULL)
         return TARN_E_NOMEM;
@@ -277,7 +319,8 @@ static int make_condition(tarn_cx *cx, const tn_reading *r, tn_read_hudi *out)
 {
     const tarn_read_options *options = r->options;
     tn_buf text = {0};
-    tn_str kept;
+    tn_str kept, keys[2];
+    size_t count;
     int rc = TARN_OK;
 
     if (r->kind == TN_QUERY_CDC)
@@ -292,8 +335,13 @@ static int make_condition(tarn_cx *cx, const tn_reading *r, tn_read_hudi *out)
     if (options->where != NULL)
         tn_buf_print(&text, "(%s) AND ", options->where);
     if (options->key != NULL) {
-        tn_buf_text(&text, "`_hoodie_record_key` = ");
-        quote_text(&text, tn_str_of(options->key));
+        TN_TRY(tn_reading_spellings(cx, r, &r->read->arena, keys, &count));
+        tn_buf_text(&text, "`_hoodie_record_key` IN (");
+        for (size_t i = 0; i < count; i++) {
+            tn_buf_text(&text, i > 0 ? ", " : "");
+            quote_text(&text, keys[i]);
+        }
+        tn_buf_u8(&text, ')');
     }
     if (r->in_range.len != 0)
         tn_buf_print(&text, "%s%.*s", options->key != NULL ? " AND " : "", TN_STR_ARG(r->in_range));

@@ -17,10 +17,10 @@ typedef struct tn_reading {
     tn_slices slices;
     tn_str as_of, since, until; /* as instants; empty: none was given */
     enum tn_v6_slices v6_slices;
-    tn_query_range range; /* of incremental and change queries */
+    tn_query_range range;   /* of incremental and change queries */
     tn_cdc_change *changes; /* of a change query, in order */
     size_t change_count;
-    tn_str in_range;      /* the condition on commit times that range makes; may be empty */
+    tn_str in_range; /* the condition on commit times that range makes; may be empty */
     tn_slice_rules rules;
     tn_slice_instants instants;
     struct ArrowSchema columns; /* without meta columns */
@@ -34,6 +34,12 @@ typedef struct tn_reading {
  * as its begin. INVALID showing the forms. `text` NULL: *out becomes empty. */
 int tn_reading_time(tarn_cx *cx, const tn_reading *reading, const char *option, const char *text,
                     tn_str *out);
+
+/* read_hudi_key.c: --key as files may have it, one or two texts in the arena. Releases of Hudi
+ * differ in how a complex generator spells keys of one field, and who asks need not know which one
+ * wrote the table. */
+int tn_reading_spellings(tarn_cx *cx, const tn_reading *reading, tn_arena *arena, tn_str out[2],
+                         size_t *count);
 
 /* read_hudi_rules.c: how rows are merged, from the table's properties. UNSUPPORTED by name for a
  * merger that is a program of the user's, unless that is to be ignored. */

@@ -8,6 +8,27 @@
 #define KEY_COLUMN    "_hoodie_record_key"
 #define READ_KEYS_MAX 1000 /* that files are looked through for */
 
+int tn_reading_spellings(tarn_cx *cx, const tn_reading *reading, tn_arena *arena, tn_str out[2],
+                         size_t *count)
+{
+    const tn_hudi_config *config = &reading->config;
+    tn_str key = tn_str_of(reading->options->key), prefix;
+    int rc = TARN_OK;
+
+    out[0] = key;
+    *count = 1;
+    if (config->keygen != TN_KEYGEN_COMPLEX || config->key_count != 1)
+        return TARN_OK;
+    TN_TRY(tn_arena_print(cx, arena, &prefix, "%.*s:", TN_STR_ARG(config->keys[0])));
+    if (tn_str_starts(key, prefix))
+        out[1] = tn_str_from(key, prefix.len);
+    else
+        TN_TRY(tn_arena_print(cx, arena, &out[1], "%.*s%.*s", TN_STR_ARG(prefix), TN_STR_ARG(key)));
+    *count = 2;
+done:
+    return rc;
+}
+
 static int print_key(tarn_cx *cx, tn_arena *arena, const tn_filter_column *column,
                      const tn_filter_value *value, tn_str *out)
 {

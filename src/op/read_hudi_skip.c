@@ -46,25 +46,33 @@ static bool is_at(const tn_slice *slice, const tn_metadata_place *place)
 static int by_key(tarn_cx *cx, skipping *s)
 {
     const tn_slices *slices = &s->r->slices;
-    tn_str key = tn_str_of(s->r->options->key);
-    tn_metadata_place place;
-    size_t hits = 0, places = 0;
+    tn_metadata_place found[2];
+    size_t hits = 0, places = 0, count;
+    tn_str keys[2];
     int rc = TARN_OK;
 
-    if (key.ptr == NULL || s->r->kind != TN_QUERY_SNAPSHOT || s->r->as_of.len != 0 ||
+    if (s->r->options->key == NULL || s->r->kind != TN_QUERY_SNAPSHOT || s->r->as_of.len != 0 ||
         !tn_metadata_has(s->metadata, "record_index") || tn_metadata_ahead(s->metadata))
         return TARN_OK;
-    TN_TRY(tn_metadata_locate(cx, s->metadata, &key, 1, &s->arena, &place));
-    for (const tn_metadata_place *at = &place; place.found && at != NULL; at = at->next)
-        places++;
-    for (size_t i = 0; place.found && i < slices->slice_count; i++)
-        hits += is_at(&slices->slices[i], &place);
+    TN_TRY(tn_reading_spellings(cx, s->r, &s->arena, keys, &count));
+    TN_TRY(tn_metadata_locate(cx, s->metadata, keys, count, &s->arena, found));
+    for (size_t k = 0; k < count; k++) {
+        for (const tn_metadata_place *at = &found[k]; found[k].found && at != NULL; at = at->next)
+            places++;
+        for (size_t i = 0; found[k].found && i < slices->slice_count; i++)
+            hits += is_at(&slices->slices[i], &found[k]);
+    }
     /* A place that is none of the snapshot's: the index does not fit. */
     if (hits != places)
         goto done;
-    for (size_t i = 0; i < slices->slice_count; i++)
-        if (!place.found || !is_at(&slices->slices[i], &place))
+    for (size_t i = 0; i < slices->slice_count; i++) {
+        bool here = false;
+
+        for (size_t k = 0; k < count; k++)
+            here |= found[k].found && is_at(&slices->slices[i], &found[k]);
+        if (!here)
             s->keep[i] = 0;
+    }
 done:
     return rc;
 }

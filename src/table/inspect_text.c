@@ -35,12 +35,35 @@ done:
     return rc;
 }
 
+#define HFILE_TRAILER_BYTES 4096
+
+/* An HFile begins with a block, of whatever kind; one whose first block is damaged has its trailer.
+ */
+static int is_hfile(tarn_cx *cx, tn_file *file, uint64_t size, const uint8_t *head, bool *out)
+{
+    static const char magics[][9] = {"DATABLK*", "DATABLKE", "METABLKc", "IDXROOT2",
+                                     "IDXLEAF2", "IDXINTE2", "FILEINF2", "BLMFBLK2"};
+    uint8_t tail[8];
+    int rc = TARN_OK;
+
+    *out = false;
+    for (size_t i = 0; i < sizeof magics / sizeof magics[0] && !*out; i++)
+        *out = memcmp(head, magics[i], 8) == 0;
+    if (*out || size < HFILE_TRAILER_BYTES)
+        return TARN_OK;
+    TN_TRY(tn_store_read(cx, file, size - HFILE_TRAILER_BYTES, tail, sizeof tail));
+    *out = memcmp(tail, "TRABLK\"$", 8) == 0;
+done:
+    return rc;
+}
+
 static int kind_of_file(tarn_cx *cx, tn_store *store, tn_str place, uint64_t size,
                         enum tarn_inspect_kind *out)
 {
     tn_str name = tn_path_name(place);
     tn_file *file = NULL;
     uint8_t head[8] = {0};
+    bool hfile;
     int rc = TARN_OK;
 
     *out = TARN_INSPECT_PARQUET;
@@ -56,13 +79,14 @@ static int kind_of_file(tarn_cx *cx, tn_store *store, tn_str place, uint64_t siz
     }
     TN_TRY(tn_store_open_file(cx, store, place, &file));
     TN_TRY(tn_store_read(cx, file, 0, head, size < sizeof head ? (size_t)size : sizeof head));
+    TN_TRY(is_hfile(cx, file, size, head, &hfile));
     if (memcmp(head, "Obj\x01", 4) == 0)
         *out = TARN_INSPECT_AVRO;
     else if (memcmp(head, "#HUDI#", 6) == 0)
         *out = TARN_INSPECT_LOG;
     else if (head[0] == '{')
         *out = TARN_INSPECT_JSON;
-    else if (memcmp(head, "DATABLK*", 8) == 0 || memcmp(head, "IDXROOT2", 8) == 0)
+    else if (hfile && memcmp(head, "PAR1", 4) != 0)
         *out = TARN_INSPECT_HFILE;
 done:
     tn_store_close_file(file);

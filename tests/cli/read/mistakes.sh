@@ -16,3 +16,7 @@ cp $G/int96.parquet d/c.parquet
 try d --skip-damaged -c nope
 mkdir -p t/_delta_log
 try t
+# no column, one twice where only CSV can hold it, no directory for the file
+try $G/int96.parquet -c ''
+try $G/int96.parquet -c a,a -o out.parquet
+try $G/int96.parquet -o nodir/rows.parquet

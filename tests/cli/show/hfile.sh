@@ -5,6 +5,11 @@ cp $TARN_SOURCE/fuzz/corpus/hfile/empty c.hfile
 tarn show a.hfile
 tarn show b.hfile --full
 tarn show c.hfile --json
+# without entries it begins with another block; without any it still has its trailer
+cp $TARN_SOURCE/fuzz/corpus/hfile/empty_meta e.hfile
+tarn show e.hfile
+printf XXXXXXXX | dd of=e.hfile bs=1 conv=notrunc status=none
+tarn show e.hfile || echo "exit $?"
 tarn show a.hfile --json | python3 -c '
 import json, sys
 d = json.load(sys.stdin)
