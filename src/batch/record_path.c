@@ -206,6 +206,11 @@ done:
     return rc;
 }
 
+static bool is_dots(tn_str level)
+{
+    return tn_str_is(level, ".") || tn_str_is(level, "..");
+}
+
 /* NULL, or what is wrong with a path (I1). */
 static const char *path_fault(tn_str path)
 {
@@ -215,7 +220,7 @@ static const char *path_fault(tn_str path)
 
         if (end == 0)
             return "has an empty level";
-        if (tn_str_is(level, ".") || tn_str_is(level, ".."))
+        if (is_dots(level))
             return "leads out of its place";
         if (rest.ptr == path.ptr && tn_str_is(level, META_DIR))
             return "is that of the table's own files";
@@ -230,6 +235,32 @@ static const char *path_fault(tn_str path)
     if (!tn_str_utf8(path))
         return "is not UTF-8";
     return path.len >= TN_PATH_BYTES_MAX ? "is too long" : NULL;
+}
+
+/* What there is to do about a bad path but to correct the row. A table keeps the way it spells its
+ * paths, so it is a new one that can be made otherwise. Escaped are slashes and what is no text of
+ * a path, but no dots; a name in front of a value makes any of them a level like others. */
+static const char *advice(const tn_record_path *path, tn_str made)
+{
+    bool dots = tn_str_starts(made, TN_STR(META_DIR)) &&
+                (made.len == strlen(META_DIR) || made.ptr[strlen(META_DIR)] == '/');
+    size_t levels = 1, longest = 0;
+
+    for (tn_str rest = made; rest.len != 0;) {
+        size_t end = tn_str_find(rest, '/');
+
+        longest = end > longest ? end : longest;
+        dots |= is_dots((tn_str){rest.ptr, end});
+        levels += end < rest.len;
+        rest = tn_str_from(rest, end < rest.len ? end + 1 : end);
+    }
+    if (longest > LEVEL_BYTES || made.len >= TN_PATH_BYTES_MAX)
+        return "";
+    if (levels > path->count && !path->options->url_encode)
+        return ", or make a new table with --url-encode (" URL_ENCODE "=true)";
+    if (levels == path->count && dots && !path->options->hive_style)
+        return ", or make a new table with --hive-style (paths like NAME=VALUE)";
+    return "";
 }
 
 int tn_record_path_print(tarn_cx *cx, const tn_record_path *path, int64_t row, tn_buf *out)
@@ -253,12 +284,9 @@ int tn_record_path_print(tarn_cx *cx, const tn_record_path *path, int64_t row, t
     made = tn_str_from(tn_buf_view(out), from);
     fault = path_fault(made);
     if (fault != NULL)
-        TN_FAIL(
-            TARN_E_INVALID,
-            "the partition path \"%.*s%s\" %s; correct the row, or write the table with " URL_ENCODE
-            "=true",
-            (int)(made.len > SHOWN_BYTES ? SHOWN_BYTES : made.len), made.ptr,
-            made.len > SHOWN_BYTES ? "..." : "", fault);
+        TN_FAIL(TARN_E_INVALID, "the partition path \"%.*s%s\" %s; correct the row%s",
+                (int)(made.len > SHOWN_BYTES ? SHOWN_BYTES : made.len), made.ptr,
+                made.len > SHOWN_BYTES ? "..." : "", fault, advice(path, made));
 done:
     return rc;
 }

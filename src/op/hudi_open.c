@@ -125,6 +125,9 @@ static int load_without_lock(tarn_cx *cx, tn_hudi_write *w)
                 "%.*s: the table has a metadata table, which tarn does not maintain yet; "
                 "--drop-metadata-table disables it",
                 TN_STR_ARG(w->root));
+    if (w->own_config.metadata_table)
+        TN_TRY(tn_hudi_log_note(cx, w->log,
+                                TN_STR("the metadata table would be disabled and removed first")));
     TN_TRY(tn_timeline_load(cx, w->store, w->root, &w->own_config, &w->arena, &w->own_timeline));
     w->config = &w->own_config;
     w->timeline = &w->own_timeline;

@@ -146,6 +146,20 @@ done:
     return rc;
 }
 
+/* Why nothing is written, where that may not be what was meant. */
+static int note_nothing(tarn_cx *cx, tn_hudi_write *w)
+{
+    int rc = TARN_OK;
+
+    if (w->reject.count != 0)
+        TN_TRY(tn_hudi_log_note(cx, w->log, TN_STR("every record of the input was rejected")));
+    if (!w->exists)
+        TN_TRY(tn_hudi_log_note(cx, w->log,
+                                TN_STR("there is no table, and without rows none is made")));
+done:
+    return rc;
+}
+
 static int write_rows(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *rows)
 {
     bool nothing;
@@ -160,6 +174,7 @@ static int write_rows(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *ro
     if (nothing || (w->ended && !w->exists)) {
         w->log->report.table_made = false;
         TN_TRY(tn_write_reject_publish(cx, &w->reject));
+        TN_TRY(note_nothing(cx, w));
         goto done;
     }
     TN_TRY(measure(cx, w));

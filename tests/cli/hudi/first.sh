@@ -21,3 +21,15 @@ ls -A t
 echo "- text that rows are ordered by is told once"
 tarn write t a.ndjson --key id --ordering at -c id,at >made
 tarn write t a.ndjson -c id,at >made
+echo "- without rows there is no table"
+tarn write none - --key id </dev/null
+printf 'id,n\n1,x\n' | tarn write none - --key id --schema id:string,n:int --reject bad.ndjson
+ls -d none || true
+echo "- what can be done about a partition path"
+way() { printf 'id,p\n1,%s\n' "$1" | tarn write none - --key id --partition p --format csv "${@:2}" || echo "exit $?"; }
+way ..
+way .. --url-encode
+way a//b
+way "$(printf 'x%.0s' {1..300})" --url-encode
+way .hoodie --hive-style >made
+tarn read none -c p
