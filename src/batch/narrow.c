@@ -22,20 +22,32 @@ typedef struct step {
 static int cast(tarn_cx *cx, const step *above, const struct ArrowSchema *from,
                 const struct ArrowSchema *to, int64_t first_row, struct ArrowArray *array);
 
-static int no_fit(tarn_cx *cx, const step *s, int64_t i)
+static int no_fit(tarn_cx *cx, const step *s, int64_t i, int64_t value)
 {
-    tn_buf type = {0};
+    tn_buf type = {0}, from = {0};
+    char text[32];
     int rc;
 
     tn_type_print(&type, s->to);
+    tn_type_print(&from, s->from);
+    if (s->from_type.kind == TN_TYPE_UINT64)
+        snprintf(text, sizeof text, "%" PRIu64, (uint64_t)value);
+    else
+        snprintf(text, sizeof text, "%" PRId64, value);
     if (s->first_row >= 0)
         rc = tn_fail(cx, TARN_E_INVALID,
-                     "row %" PRId64 " of the input, column \"%s\": the value does not fit %.*s",
-                     s->first_row + i + 1, s->column, TN_STR_ARG(tn_buf_view(&type)));
+                     "row %" PRId64 " of the input, column \"%s\": the value %s of %.*s does not "
+                     "fit %.*s; round or cast the column in the input",
+                     s->first_row + i + 1, s->column, text, TN_STR_ARG(tn_buf_view(&from)),
+                     TN_STR_ARG(tn_buf_view(&type)));
     else
-        rc = tn_fail(cx, TARN_E_INVALID, "column \"%s\": a value in a list does not fit %.*s",
-                     s->column, TN_STR_ARG(tn_buf_view(&type)));
+        rc = tn_fail(cx, TARN_E_INVALID,
+                     "column \"%s\": the value %s of %.*s in a list does not fit %.*s; round or "
+                     "cast the column in the input",
+                     s->column, text, TN_STR_ARG(tn_buf_view(&from)),
+                     TN_STR_ARG(tn_buf_view(&type)));
     tn_buf_clear(&type);
+    tn_buf_clear(&from);
     return rc;
 }
 
@@ -74,12 +86,12 @@ static int divide(tarn_cx *cx, const step *s, const struct ArrowArray *array, in
         value = tn_rows_integer(s->from_type.kind, array, array->offset + i);
         /* Of 64 bits without sign the upper half has none with one. */
         if (s->from_type.kind == TN_TYPE_UINT64 && value < 0)
-            TN_TRY(no_fit(cx, s, i));
+            TN_TRY(no_fit(cx, s, i, value));
         if (value % divisor != 0)
-            TN_TRY(no_fit(cx, s, i));
+            TN_TRY(no_fit(cx, s, i, value));
         value /= divisor;
         if (width == 4 && (value < INT32_MIN || value > INT32_MAX))
-            TN_TRY(no_fit(cx, s, i));
+            TN_TRY(no_fit(cx, s, i, value * divisor));
         memcpy(to + (size_t)i * width, &value, width);
     }
 done:

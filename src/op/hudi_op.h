@@ -106,7 +106,9 @@ typedef struct tn_hudi_write {
     struct ArrowSchema schema; /* of the table, without meta columns; may be released */
 
     /* hudi_rows.c: its rows. */
-    tn_map seen; /* names of columns that inputs have */
+    tn_map seen;                             /* names of columns that inputs have */
+    bool text;                               /* some input is text */
+    const struct ArrowSchema *given_columns; /* of text inputs, by --schema; NULL: none */
     tn_hudi_fit fit;
     struct ArrowSchema full; /* with meta columns */
     tn_buf avro, avro_full;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch/rows.h"
 #include "batch/stream.h"
 #include "op/hudi_op.h"
 #include "table/hudi_stored.h"
@@ -129,6 +130,36 @@ done:
     return rc;
 }
 
+/* A column of which the sample has nothing but nulls is text, whatever comes later: a table that is
+ * ordered by it would stay one that is ordered by text. */
+static int check_ordering_seen(tarn_cx *cx, const tn_hudi_write *w)
+{
+    int rc = TARN_OK;
+
+    if (w->exists || !w->text || w->first.release == NULL || w->first.length == 0)
+        return TARN_OK;
+    for (size_t i = 0; i < w->ordering_count; i++) {
+        const struct ArrowSchema *column = w->full.children[w->ordering[i]];
+        const struct ArrowArray *values = w->first.children[w->ordering[i]];
+        int64_t at = 0;
+
+        if (strcmp(column->format, "u") != 0 ||
+            (w->given_columns != NULL &&
+             tn_unify_child(w->given_columns, tn_str_of(column->name)) >= 0))
+            continue;
+        while (at < values->length && tn_rows_is_null(values, values->offset + at))
+            at++;
+        if (at == values->length)
+            TN_FAIL(TARN_E_INVALID,
+                    "column \"%s\": the table is to be ordered by it, and the first rows have "
+                    "nothing but nulls in it, so that its type is not known; give it with "
+                    "--schema (%s:bigint)",
+                    column->name, column->name);
+    }
+done:
+    return rc;
+}
+
 /* An input that failed before its first row must not empty a table. */
 static int refuse_emptying(tarn_cx *cx, tn_hudi_write *w)
 {
@@ -166,6 +197,7 @@ static int write_rows(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *ro
     int rc = TARN_OK;
 
     TN_TRY(look(cx, w, rows));
+    TN_TRY(check_ordering_seen(cx, w));
     if (w->ended && w->exists && w->op == TARN_OP_INSERT_OVERWRITE_TABLE)
         TN_TRY(refuse_emptying(cx, w));
     /* Without rows no table is made, and nothing changes but by an overwrite that says what. */
@@ -314,6 +346,9 @@ static int write_inputs(tarn_cx *cx, tn_hudi_write *w, const char *const *inputs
     TN_TRY(tn_write_input_check(cx, w->root, inputs, count, NULL, &itself));
     TN_TRY(tn_write_input_options(cx, &part, w->schema_known ? &w->schema : NULL, w->root, inputs,
                                   count, &given, &w->reject, &input));
+    if (!w->exists)
+        TN_TRY(tn_write_input_text(cx, &input, &w->text));
+    w->given_columns = given.release != NULL ? &given : NULL;
     input.on_schema = note_columns;
     input.on_schema_arg = w;
     input.micros = true;
@@ -323,6 +358,7 @@ static int write_inputs(tarn_cx *cx, tn_hudi_write *w, const char *const *inputs
 done:
     if (rows.release != NULL)
         rows.release(&rows);
+    w->given_columns = NULL;
     tn_field_release(&given);
     return rc;
 }

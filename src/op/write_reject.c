@@ -30,6 +30,13 @@ int tn_write_reject_open(tarn_cx *cx, const char *file, tn_str root, bool counts
 
     TN_TRY(tn_store_locate(cx, tn_str_of(file), &made.arena, &made.store, &made.path));
     rc = tn_store_stat(cx, made.store, made.path, &stat);
+    /* What takes everything keeps nothing: the records are counted alone. */
+    if (rc == TARN_OK && tn_str_is(made.path, "/dev/null")) {
+        made.counts_alone = true;
+        *out = made;
+        made = (tn_write_reject){0};
+        goto done;
+    }
     if (rc == TARN_OK)
         TN_FAIL(TARN_E_EXISTS,
                 "%.*s: is there already, and rejected records replace nothing; give another name "

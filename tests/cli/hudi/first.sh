@@ -33,3 +33,11 @@ way a//b
 way "$(printf 'x%.0s' {1..300})" --url-encode
 way .hoodie --hive-style >made
 tarn read none -c p
+echo "- an ordering column of which nothing is known but nulls needs a type"
+printf 'id,ts\n1,\n2,\n' >nulls.csv
+tarn write typed nulls.csv --key id --ordering ts || echo "exit $?"
+tarn write typed nulls.csv --key id --ordering ts --schema id:bigint,ts:bigint >made
+tarn write typed nulls.csv >made
+echo "- rejected records may go nowhere"
+printf 'id,ts\n1,x\n2,5\n' | tarn write typed - --reject /dev/null | tail -1
+tarn read typed

@@ -71,6 +71,14 @@ static void test_narrow__nulls(void **state)
     assert_ok(cx, tn_narrow_cast(cx, table.schema.children[0], &to, 0, table.array.children[0]));
     assert_true(tn_rows_is_null(table.array.children[0], 1));
     assert_int_equal(tn_rows_integer(TN_TYPE_TIMESTAMP, table.array.children[0], 2), 3);
+    table_clear(&table);
+    table = (test_table){0};
+    table_init(cx, &table, 1, 3);
+    table_fixed(cx, &table, 0, "c", "tsn:", values, 8, 0);
+    assert_fails(cx, TARN_E_INVALID,
+                 "row 2 of the input, column \"c\": the value 1 of timestamp[ns] does not fit "
+                 "timestamp[us]; round or cast",
+                 tn_narrow_cast(cx, table.schema.children[0], &to, 0, table.array.children[0]));
     tn_field_release(&to);
     table_clear(&table);
     tarn_cx_close(cx);
