@@ -132,7 +132,7 @@ class Contest:
 
     def listed(self, files):
         table = self.table("listed", files)
-        self.bench.contest(f"hudi files of {files}", 0, {"tarn": lambda: [self.bench.args.tarn, "files", table, "--json"]}, rows=files)
+        self.bench.contest(f"hudi files of {files}", 0, {"tarn": lambda: [self.bench.args.tarn, "files", table, "--no-rows", "--json"]}, rows=files)
 
     def first_row(self):
         table = self.table("two-logs", 20_000 if self.bench.args.quick else 130_000)
