@@ -344,6 +344,9 @@ static int run_units(tarn_cx *cx, upsert *u)
         all += u->units[i].bytes;
     qsort(u->units, u->unit_count, sizeof u->units[0], by_bytes);
     most = budget / jobs >= THREAD_MEMORY ? all / jobs : budget / SMALL_PART / jobs;
+    /* Key filters of large files, old and new, take about as much as the files. */
+    if (most > budget / jobs)
+        most = budget / jobs;
     while (u->first < u->unit_count &&
            (u->units[u->first].bytes > most || u->unit_count - u->first == 1)) {
         TN_TRY(write_unit(cx, u, &u->units[u->first]));
