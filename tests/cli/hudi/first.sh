@@ -41,3 +41,8 @@ tarn write typed nulls.csv >made
 echo "- rejected records may go nowhere"
 printf 'id,ts\n1,x\n2,5\n' | tarn write typed - --reject /dev/null | tail -1
 tarn read typed
+echo "- a dry run says that the metadata table would go, and leaves it"
+echo "hoodie.table.metadata.partitions=files" >>typed/.hoodie/hoodie.properties
+tarn write typed nulls.csv --dry-run || echo "exit $?"
+tarn write typed nulls.csv --dry-run --drop-metadata-table | grep note
+grep -c metadata.partitions=files typed/.hoodie/hoodie.properties
