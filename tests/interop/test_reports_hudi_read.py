@@ -447,7 +447,7 @@ def test_refusals(make, refused):
         assert said in refused(table) and path.name in refused(table)
     path.write_bytes(b"no log at all")
     assert path.name in refused(table)
-    path.write_bytes(hand.frame(1, {hand.INSTANT: T[1]}, struct.pack(">ii", 2, 4) + b"\xac\xed\x00\x05"))
+    path.write_bytes(hand.frame(1, {hand.INSTANT: T[1]}, struct.pack(">ii", 2, 4) + b"\xac\xed\x00\x05") + block)
     assert "compact" in refused(table) or "Hudi" in refused(table)
     path.write_bytes(block)
     base = table.root / f"g-0_0-1-0_{T[0]}.parquet"
