@@ -83,7 +83,11 @@ with open(os.path.join(home, ".hoodie/hoodie.properties"), "w") as out:
               "hoodie.compaction.payload.class=org.apache.hudi.metadata.HoodieMetadataPayload\nhoodie.record.merge.mode=CUSTOM\n"
               "hoodie.record.merge.strategy.id=00000000-0000-0000-0000-000000000000\n")
 complete(INIT, T1[:-3] + "600")
-put("files-0000-0_0-0-0_%s.hfile" % INIT, hfile(changes(T1), "bare"))
+BASE = "files-0000-0_0-0-0_%s.hfile" % INIT
+with open(os.path.join(home, ".hoodie/timeline/%s_%s600.deltacommit" % (INIT, T1[:-3])), "w") as out:
+    json.dump({"partitionToWriteStats": {"files": [{"fileId": "files-0000-0", "path": "files/" + BASE, "prevCommit": "null"}]},
+               "compacted": False, "extraMetadata": {}, "operationType": "UPSERT_PREPPED"}, out)
+put(BASE, hfile(changes(T1), "bare"))
 for instant in (T2, T3, T5):
     complete(instant)
     put(".files-0000-0_%s.log.1_0-1-2" % instant, block(4, instant, hfile(changes(instant), "full")))
