@@ -394,8 +394,9 @@ def test_conditions_against_duckdb(tarn, facts, seed):
 
 def test_columns(tarn, tmp_path):
     pq.write_table(pa.table({"a": [1], "b": [{"x": 2, "y": {"z": 3}}], "c.d": [4]}), tmp_path / "x.parquet")
-    assert tarn("read", tmp_path / "x.parquet", "-c", "c.d,b.y.z,a,b.x,a") == \
-        '{"c.d":4,"b.y.z":3,"a":1,"b.x":2,"a":1}\n'
+    assert tarn("read", tmp_path / "x.parquet", "-c", "c.d,b.y.z,a,b.x") == '{"c.d":4,"b.y.z":3,"a":1,"b.x":2}\n'
+    tarn("read", tmp_path / "x.parquet", "-c", "a,b.x,a", want=2)
+    assert tarn("read", tmp_path / "x.parquet", "-c", "a,b.x,a", "--format", "csv") == "a,b.x,a\n1,2,1\n"
     tarn("read", tmp_path / "x.parquet", "-c", "b.q", want=2)
     assert tarn("read", tmp_path / "x.parquet", "-c", "a", "-w", "b.y.z = 3 and `c.d` > 3") == '{"a":1}\n'
 
