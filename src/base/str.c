@@ -1,6 +1,24 @@
 /* Strings as borrowed bytes. */
 #include "base/str.h"
 
+#include <stdlib.h>
+
+static int by_text(const void *a, const void *b)
+{
+    return tn_str_compare(*(const tn_str *)a, *(const tn_str *)b);
+}
+
+void tn_str_sort(tn_str *texts, size_t count)
+{
+    if (count != 0)
+        qsort(texts, count, sizeof *texts, by_text);
+}
+
+bool tn_str_listed(const tn_str *sorted, size_t count, tn_str text)
+{
+    return count != 0 && bsearch(&text, sorted, count, sizeof *sorted, by_text) != NULL;
+}
+
 static size_t utf8_length(const uint8_t *at, size_t left)
 {
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -67,6 +67,11 @@ static inline int tn_str_compare(tn_str a, tn_str b)
     return a.len < b.len ? -1 : a.len > b.len ? 1 : 0;
 }
 
+/* Sorts texts by tn_str_compare; `texts` may be NULL with a count of 0. */
+void tn_str_sort(tn_str *texts, size_t count);
+/* Whether `text` is among texts that are sorted so. */
+bool tn_str_listed(const tn_str *sorted, size_t count, tn_str text);
+
 /* True when all bytes are well-formed UTF-8 (no surrogates, no overlong forms). */
 bool tn_str_utf8(tn_str text);
 /* How many bytes from the start on are so. */

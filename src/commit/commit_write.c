@@ -178,11 +178,6 @@ static void count_done(const tn_write_record *record, const tn_write_file *files
     }
 }
 
-static int by_partition(const void *a, const void *b)
-{
-    return tn_str_compare(*(const tn_str *)a, *(const tn_str *)b);
-}
-
 static int count_partitions(tarn_cx *cx, tn_arena *arena, const tn_write_file *files, size_t count,
                             uint64_t *out)
 {
@@ -192,8 +187,7 @@ static int count_partitions(tarn_cx *cx, tn_arena *arena, const tn_write_file *f
         return TARN_E_NOMEM;
     for (size_t i = 0; i < count; i++)
         paths[i] = files[i].partition;
-    if (count != 0)
-        qsort(paths, count, sizeof *paths, by_partition);
+    tn_str_sort(paths, count);
     for (size_t i = 0; i < count; i++)
         *out += i == 0 || !tn_str_equal(paths[i], paths[i - 1]);
     return TARN_OK;

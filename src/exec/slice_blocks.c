@@ -48,31 +48,13 @@ typedef struct choice {
     size_t order_count;
 } choice;
 
-static bool is_listed(const tn_slice_instants *instants, tn_str instant)
-{
-    size_t low = 0, high = instants->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = tn_str_compare(instants->instants[middle], instant);
-
-        if (order == 0)
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
-}
-
 static bool counts(const tn_slice_instants *instants, tn_str instant)
 {
     if (instants == NULL)
         return true;
     if (instants->until.len != 0 && tn_str_compare(instant, instants->until) > 0)
         return false;
-    if (instants->trusted || is_listed(instants, instant))
+    if (instants->trusted || tn_str_listed(instants->instants, instants->count, instant))
         return true;
     return !instants->exact && instants->start.len != 0 &&
            tn_str_compare(instant, instants->start) < 0;

@@ -198,11 +198,6 @@ static int compare_replaced(const void *a, const void *b)
     return tn_str_compare(((const tn_replaced *)a)->partition, ((const tn_replaced *)b)->partition);
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    return tn_str_compare(*(const tn_str *)a, *(const tn_str *)b);
-}
-
 static int add_replaced(planning *p, const tn_commit_metadata *m)
 {
     tn_replaced *all = tn_alloc(p->cx, m->replaced_count * sizeof *all);
@@ -225,7 +220,7 @@ static int add_replaced(planning *p, const tn_commit_metadata *m)
         if (n == 0)
             continue;
         memcpy(ids, all[i].file_ids, n * sizeof *ids);
-        qsort(ids, n, sizeof *ids, compare_ids);
+        tn_str_sort(ids, n);
         for (size_t k = 0; k < n; k++)
             TN_TRY(add(p, &(tn_cdc_change){.kind = TN_CDC_REPLACE_COMMIT,
                                            .instant = p->instant,

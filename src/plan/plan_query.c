@@ -16,7 +16,6 @@
 #include "plan/plan_query.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "batch/moment.h"
@@ -130,17 +129,11 @@ static bool inside(tn_str time, tn_str since, tn_str until)
     return tn_str_compare(time, since) > 0 && (until.len == 0 || tn_str_compare(time, until) <= 0);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return tn_str_compare(*(const tn_str *)a, *(const tn_str *)b);
-}
-
 static size_t distinct(tn_str *times, size_t count)
 {
     size_t kept = 0;
 
-    if (count != 0)
-        qsort(times, count, sizeof *times, by_text);
+    tn_str_sort(times, count);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || !tn_str_equal(times[kept - 1], times[i]))
             times[kept++] = times[i];

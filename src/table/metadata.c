@@ -20,11 +20,6 @@
 #define INDEX_FILE      TN_STR(".hoodie/.index_defs/index.json")
 #define INIT_INSTANT    TN_STR("00000000000000") /* all of the first commits begin so */
 
-static int by_text(const void *a, const void *b)
-{
-    return tn_str_compare(*(const tn_str *)a, *(const tn_str *)b);
-}
-
 /* ---- what is listed (I1) ---- */
 
 static tn_str trim(tn_str text)
@@ -122,14 +117,13 @@ static int find_valid(tarn_cx *cx, tn_metadata *md)
         if (own->instants[i].state == TN_STATE_COMPLETED &&
             !pending_in(data, own->instants[i].time))
             md->valid[md->valid_count++] = own->instants[i].time;
-    qsort(md->valid, md->valid_count, sizeof *md->valid, by_text);
+    tn_str_sort(md->valid, md->valid_count);
     return TARN_OK;
 }
 
 bool tn_metadata_counts(const tn_metadata *md, tn_str instant)
 {
-    if (tn_str_starts(instant, INIT_INSTANT) ||
-        bsearch(&instant, md->valid, md->valid_count, sizeof *md->valid, by_text) != NULL)
+    if (tn_str_starts(instant, INIT_INSTANT) || tn_str_listed(md->valid, md->valid_count, instant))
         return true;
     /* Archived in both tables: it was completed. */
     return md->timeline.start.len != 0 && tn_str_compare(instant, md->timeline.start) < 0 &&

@@ -4,7 +4,6 @@
  *     takes its name out, and stays known as gone while nothing named it before
  *     (HoodieMetadataPayload.combineFileSystemMetadata). */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "table/metadata_parts.h"
 
@@ -82,11 +81,6 @@ done:
     return rc;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return tn_str_compare(*(const tn_str *)a, *(const tn_str *)b);
-}
-
 static int get_names(tarn_cx *cx, tn_metadata *md, tn_str key, tn_arena *arena,
                      tn_metadata_name **names, size_t *count)
 {
@@ -116,8 +110,7 @@ int tn_metadata_partitions(tarn_cx *cx, tn_metadata *md, tn_arena *arena, tn_str
     for (size_t i = 0; i < all; i++)
         if (!names[i].deleted)
             made[n++] = tn_str_is(names[i].name, ".") ? TN_STR("") : names[i].name;
-    if (n != 0)
-        qsort(made, n, sizeof *made, by_text);
+    tn_str_sort(made, n);
     *paths = made;
     *count = n;
 done:

@@ -51,18 +51,6 @@ static const tn_slice *find_slice(const tn_slices *slices, tn_str partition, tn_
                                               sizeof *slices->slices, by_slice);
 }
 
-static int by_path(const void *key, const void *item)
-{
-    return tn_str_compare(*(const tn_str *)key, *(const tn_str *)item);
-}
-
-static bool is_listed(const tn_slices *slices, tn_str partition)
-{
-    return slices->partition_count != 0 &&
-           bsearch(&partition, slices->partitions, slices->partition_count,
-                   sizeof *slices->partitions, by_path) != NULL;
-}
-
 static bool is_walked(const tn_slices_walk *walk, tn_str partition, tn_str name)
 {
     for (size_t i = 0; i < walk->count; i++) {
@@ -91,7 +79,7 @@ static int look_for(tarn_cx *cx, const checking *c, const tn_instant *instant,
     if (there && c->slices->listed && !is_walked(c->walk, stat->partition, tn_path_name(path)))
         TN_FAIL(TARN_E_CORRUPT, "instant %.*s: its file %.*s is there, and not listed",
                 TN_STR_ARG(instant->time), TN_STR_ARG(stat->path));
-    if (there && is_listed(c->slices, stat->partition))
+    if (there && tn_str_listed(c->slices->partitions, c->slices->partition_count, stat->partition))
         goto done;
     if (there)
         TN_FAIL(TARN_E_CORRUPT,

@@ -4,28 +4,9 @@
  * I2: a partition that is asked for and not listed is missing, as one without a directory.
  * I3: a metadata table that lags behind the data is not asked. */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "table/metadata.h"
 #include "table/slices_parts.h"
-
-static bool is_listed(const tn_str *paths, size_t count, tn_str path)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = tn_str_compare(paths[middle], path);
-
-        if (order == 0)
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
-}
 
 static int fill(tarn_cx *cx, tn_metadata *metadata, tn_slices_folder *folder)
 {
@@ -91,7 +72,7 @@ int tn_slices_listed_run(tarn_cx *cx, tn_store *store, tn_str root, const tn_hud
     wanted = options->partitions != NULL ? options->partitions : paths;
     n = options->partitions != NULL ? options->partition_count : count;
     for (size_t i = 0; i < n; i++) {
-        TN_TRY(add_folder(cx, walk, root, wanted[i], is_listed(paths, count, wanted[i])));
+        TN_TRY(add_folder(cx, walk, root, wanted[i], tn_str_listed(paths, count, wanted[i])));
         if (walk->folders[walk->count - 1].partition)
             TN_TRY(fill(cx, metadata, &walk->folders[walk->count - 1]));
     }

@@ -112,11 +112,6 @@ static void make_distinct(naming *n)
     n->count = kept;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return tn_str_compare(*(const tn_str *)a, *(const tn_str *)b);
-}
-
 static int note_gone(tarn_cx *cx, const naming *n, tn_slices_walk *walk)
 {
     walk->gone = tn_arena_array(cx, &walk->arena, n->count, sizeof *walk->gone);
@@ -125,14 +120,8 @@ static int note_gone(tarn_cx *cx, const naming *n, tn_slices_walk *walk)
     for (size_t i = 0; i < n->count; i++)
         if (n->files[i].gone)
             walk->gone[walk->gone_count++] = n->files[i].whole;
-    if (walk->gone_count != 0)
-        qsort(walk->gone, walk->gone_count, sizeof *walk->gone, by_text);
+    tn_str_sort(walk->gone, walk->gone_count);
     return TARN_OK;
-}
-
-static bool is_gone(const tn_slices_walk *walk, tn_str path)
-{
-    return bsearch(&path, walk->gone, walk->gone_count, sizeof path, by_text) != NULL;
 }
 
 bool tn_slices_range_misses(const tn_slices_walk *walk, const tn_slices *slices)
@@ -140,10 +129,11 @@ bool tn_slices_range_misses(const tn_slices_walk *walk, const tn_slices *slices)
     for (size_t i = 0; walk->gone_count != 0 && i < slices->slice_count; i++) {
         const tn_slice *slice = &slices->slices[i];
 
-        if (slice->base.name.len != 0 && is_gone(walk, slice->base.path))
+        if (slice->base.name.len != 0 &&
+            tn_str_listed(walk->gone, walk->gone_count, slice->base.path))
             return true;
         for (size_t k = 0; k < slice->log_count; k++)
-            if (is_gone(walk, slice->logs[k].path))
+            if (tn_str_listed(walk->gone, walk->gone_count, slice->logs[k].path))
                 return true;
     }
     return false;
