@@ -145,17 +145,6 @@ static tn_hudi_undo undo_of(const tn_instant *instant)
     };
 }
 
-/* The instant that writes data at that time, or NULL. */
-static const tn_instant *find_data(const tn_timeline *timeline, tn_str time)
-{
-    static const enum tn_action actions[] = {TN_ACTION_COMMIT, TN_ACTION_REPLACE, TN_ACTION_DELTA};
-    const tn_instant *found = NULL;
-
-    for (size_t i = 0; i < 3 && found == NULL; i++)
-        found = tn_timeline_find(timeline, time, actions[i]);
-    return found;
-}
-
 static bool committed_after(const tn_timeline *timeline, tn_str time)
 {
     for (size_t i = 0; i < timeline->count; i++)
@@ -185,7 +174,7 @@ static bool may_revert(tn_hudi_commit *commit, const tn_instant *target, tn_str 
 
 static int add_pending(tarn_cx *cx, failed *f, const pending *one)
 {
-    const tn_instant *target = find_data(&f->commit->timeline, one->plan.instant);
+    const tn_instant *target = tn_timeline_find_data(&f->commit->timeline, one->plan.instant);
     tn_hudi_undo undo = {.instant = one->plan.instant, .word = one->plan.action};
     bool service = false;
     int rc = TARN_OK;
@@ -341,7 +330,7 @@ static bool all_digits(tn_str text)
  * the timeline may be that of a writer who has begun since. */
 static bool is_over(const tn_hudi_commit *commit, tn_str time, bool hearts)
 {
-    const tn_instant *found = find_data(&commit->timeline, time);
+    const tn_instant *found = tn_timeline_find_data(&commit->timeline, time);
 
     return found != NULL ? found->state == TN_STATE_COMPLETED
                          : hearts || tn_str_compare(time, commit->last) <= 0;

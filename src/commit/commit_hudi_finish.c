@@ -40,12 +40,10 @@ static int check_others(tarn_cx *cx, tn_hudi_commit *commit)
                 TN_STR_ARG(commit->root), TN_STR_ARG(commit->instant));
     for (size_t i = 0; i < timeline->count; i++) {
         const tn_instant *other = &timeline->instants[i];
-        bool data = other->action == TN_ACTION_COMMIT || other->action == TN_ACTION_DELTA ||
-                    other->action == TN_ACTION_REPLACE;
         bool done = other->state == TN_STATE_COMPLETED, service = false;
         const tn_instant *known;
 
-        if (!data || other == own)
+        if (!tn_instant_writes_data(other) || other == own)
             continue;
         known = find_from(&commit->begun, &at, other);
         if (known != NULL && (!done || known->state == TN_STATE_COMPLETED))

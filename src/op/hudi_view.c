@@ -55,12 +55,6 @@ int tn_hudi_view_keep(tarn_cx *cx, tn_hudi_view *view, tn_str text, const char *
     return *out != NULL ? TARN_OK : TARN_E_NOMEM;
 }
 
-bool tn_hudi_view_is_commit(const tn_instant *instant)
-{
-    return instant->action == TN_ACTION_COMMIT || instant->action == TN_ACTION_DELTA ||
-           instant->action == TN_ACTION_REPLACE;
-}
-
 int tn_hudi_view_check_time(tarn_cx *cx, const char *time)
 {
     size_t n = strspn(time, "0123456789");
@@ -161,7 +155,7 @@ int tn_hudi_view_instant(tarn_cx *cx, tn_hudi_view *view, const tn_instant *inst
                          tarn_instant *out)
 {
     tarn_instant made = {.state = state_name(instant->state), .bytes = instant->size_bytes};
-    bool commit = tn_hudi_view_is_commit(instant) && instant->state == TN_STATE_COMPLETED;
+    bool commit = tn_instant_writes_data(instant) && instant->state == TN_STATE_COMPLETED;
     int rc = TARN_OK;
 
     TN_TRY(tn_hudi_view_keep(cx, view, instant->time, &made.time));

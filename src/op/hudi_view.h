@@ -31,7 +31,6 @@ int tn_hudi_view_instant(tarn_cx *cx, tn_hudi_view *view, const tn_instant *inst
 /* The same of an archived one; `contents` NULL: without counts. */
 int tn_hudi_view_archived(tarn_cx *cx, tn_hudi_view *view, const tn_instant *instant,
                           const tn_archive_contents *contents, tarn_instant *out);
-bool tn_hudi_view_is_commit(const tn_instant *instant);
 /* INVALID where it is no instant's time. */
 int tn_hudi_view_check_time(tarn_cx *cx, const char *time);
 /* What was typed after --as-of, as `tarn read` takes it; NULL: *out becomes empty. */

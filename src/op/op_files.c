@@ -38,11 +38,8 @@ done:
 
 static const char *action_of(tarn_cx *cx, state *self, tn_str time)
 {
-    static const enum tn_action commits[] = {TN_ACTION_COMMIT, TN_ACTION_DELTA, TN_ACTION_REPLACE};
-    const tn_instant *instant = NULL;
+    const tn_instant *instant = tn_timeline_find_data(&self->view.timeline, time);
 
-    for (size_t i = 0; i < 3 && instant == NULL; i++)
-        instant = tn_timeline_find(&self->view.timeline, time, commits[i]);
     return instant != NULL ? tn_hudi_view_text(cx, &self->view, instant->word) : NULL;
 }
 

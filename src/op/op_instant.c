@@ -217,7 +217,7 @@ done:
 static int check_completed(tarn_cx *cx, const state *self, const tn_instant *instant)
 {
     if (instant->state != TN_STATE_COMPLETED || instant->size_bytes != 0 ||
-        tn_hudi_view_is_commit(instant))
+        tn_instant_writes_data(instant))
         return TARN_OK;
     return tn_fail(cx, TARN_E_CORRUPT,
                    "%.*s/%.*s: the file of the completed instant %.*s is empty: remove it, and "
@@ -228,7 +228,7 @@ static int check_completed(tarn_cx *cx, const state *self, const tn_instant *ins
 
 static int fill(tarn_cx *cx, state *self, const tn_instant *instant)
 {
-    bool commit = tn_hudi_view_is_commit(instant) && instant->state == TN_STATE_COMPLETED;
+    bool commit = tn_instant_writes_data(instant) && instant->state == TN_STATE_COMPLETED;
     tn_commit_metadata metadata = {0};
     tn_arena arena = {0};
     int rc = TARN_OK;

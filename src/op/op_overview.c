@@ -146,7 +146,7 @@ static int fill_last(tarn_cx *cx, state *self)
         const tn_instant *instant = &timeline->instants[i];
         bool shown = self->face.last_count < TN_LAST_COMMITS;
 
-        if (!tn_hudi_view_is_commit(instant) || instant->state != TN_STATE_COMPLETED ||
+        if (!tn_instant_writes_data(instant) || instant->state != TN_STATE_COMPLETED ||
             (!shown && instant->size_bytes != 0))
             continue;
         TN_TRY(tn_hudi_view_instant(cx, &self->view, instant, true, &one));

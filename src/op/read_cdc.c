@@ -34,18 +34,6 @@ bool tn_reading_cdc_mode(const tn_reading *r, const char *mode)
     return text.len == n && strncasecmp(text.ptr, mode, n) == 0;
 }
 
-static const tn_instant *find_commit(const tn_timeline *timeline, tn_str time)
-{
-    for (size_t i = 0; i < timeline->count; i++) {
-        const tn_instant *at = &timeline->instants[i];
-
-        if (at->state == TN_STATE_COMPLETED && tn_instant_writes_data(at) &&
-            tn_str_equal(at->time, time))
-            return at;
-    }
-    return NULL;
-}
-
 /* I1. */
 static int compare_instants(const void *a, const void *b)
 {
@@ -67,7 +55,7 @@ static int load_commits(tarn_cx *cx, tn_reading *r, tn_cdc_commit **out, size_t 
     if (instants == NULL || commits == NULL || metadata == NULL)
         TN_TRY(TARN_E_NOMEM);
     for (size_t i = 0; i < most; i++) {
-        instants[n] = find_commit(&r->timeline, r->range.active[i]);
+        instants[n] = tn_timeline_find_commit(&r->timeline, r->range.active[i]);
         n += instants[n] != NULL;
     }
     /* Before version 8 what completed when is not stored. */

@@ -91,9 +91,7 @@ static int sorted_commits(tarn_cx *cx, const load *l, const tn_instant ***out, s
     for (size_t i = timeline->count; i-- != 0;) {
         const tn_instant *instant = &timeline->instants[i];
 
-        if (instant->state == TN_STATE_COMPLETED &&
-            (instant->action == TN_ACTION_COMMIT || instant->action == TN_ACTION_DELTA ||
-             instant->action == TN_ACTION_REPLACE) &&
+        if (instant->state == TN_STATE_COMPLETED && tn_instant_writes_data(instant) &&
             (l->as_of.len == 0 || tn_str_compare(instant->time, l->as_of) <= 0))
             commits[n++] = instant;
     }

@@ -87,18 +87,9 @@ done:
 
 static bool pending_in(const tn_timeline *timeline, tn_str time)
 {
-    size_t low = 0, high = timeline->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (tn_str_compare(timeline->instants[middle].time, time) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < timeline->count && tn_str_equal(timeline->instants[low].time, time); low++)
-        if (timeline->instants[low].state != TN_STATE_COMPLETED)
+    for (size_t i = tn_timeline_from(timeline, time);
+         i < timeline->count && tn_str_equal(timeline->instants[i].time, time); i++)
+        if (timeline->instants[i].state != TN_STATE_COMPLETED)
             return true;
     return false;
 }
@@ -172,18 +163,9 @@ static tn_str oldest_commit(const tn_timeline *own)
 /* Whether it has a completed instant of that time, or one that services of it derive from it. */
 static bool has_instant(const tn_timeline *own, tn_str time)
 {
-    size_t low = 0, high = own->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (tn_str_compare(own->instants[middle].time, time) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < own->count && tn_str_starts(own->instants[low].time, time); low++)
-        if (own->instants[low].state == TN_STATE_COMPLETED)
+    for (size_t i = tn_timeline_from(own, time);
+         i < own->count && tn_str_starts(own->instants[i].time, time); i++)
+        if (own->instants[i].state == TN_STATE_COMPLETED)
             return true;
     return false;
 }

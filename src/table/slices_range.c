@@ -29,19 +29,6 @@ typedef struct naming {
     size_t count, cap;
 } naming;
 
-static const tn_instant *find_commit(const tn_timeline *timeline, tn_str time)
-{
-    static const enum tn_action actions[] = {TN_ACTION_COMMIT, TN_ACTION_DELTA, TN_ACTION_REPLACE};
-
-    for (size_t i = 0; i < 3; i++) {
-        const tn_instant *found = tn_timeline_find(timeline, time, actions[i]);
-
-        if (found != NULL && found->state == TN_STATE_COMPLETED)
-            return found;
-    }
-    return NULL;
-}
-
 static int name_files(tarn_cx *cx, naming *n, tn_str root, const tn_slices_options *options,
                       tn_str instant, const tn_commit_metadata *commit, tn_arena *arena)
 {
@@ -174,7 +161,7 @@ static int read_commits(tarn_cx *cx, tn_store *store, const tn_timeline *timelin
     if (instants == NULL)
         return TARN_E_NOMEM;
     for (size_t i = 0; i < options->written_by_count; i++) {
-        const tn_instant *instant = find_commit(timeline, options->written_by[i]);
+        const tn_instant *instant = tn_timeline_find_commit(timeline, options->written_by[i]);
 
         if (instant != NULL)
             instants[count++] = instant;

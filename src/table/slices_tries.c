@@ -17,16 +17,14 @@ void tn_slices_tries_clear(tn_slices_tries *tries)
 static int ask_commit(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str time,
                       tn_slices_tries *tries, bool *known)
 {
-    static const enum tn_action actions[] = {TN_ACTION_COMMIT, TN_ACTION_DELTA, TN_ACTION_REPLACE};
-    const tn_instant *instant = NULL;
+    const tn_instant *instant;
     int rc = TARN_OK;
 
     *known = tries->instant.len != 0 && tn_str_equal(tries->instant, time);
     if (*known)
         return TARN_OK;
-    for (size_t i = 0; i < 3 && instant == NULL; i++)
-        instant = tn_timeline_find(timeline, time, actions[i]);
-    if (instant == NULL || instant->state != TN_STATE_COMPLETED)
+    instant = tn_timeline_find_commit(timeline, time);
+    if (instant == NULL)
         return TARN_OK;
     tn_slices_tries_clear(tries);
     TN_TRY(tn_timeline_commit(cx, store, timeline, instant, &tries->arena, &tries->commit));

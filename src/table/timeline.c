@@ -131,18 +131,12 @@ static void merge_states(tn_timeline *timeline)
     timeline->count = n;
 }
 
-static bool is_commit(const tn_instant *instant)
-{
-    return instant->action == TN_ACTION_COMMIT || instant->action == TN_ACTION_DELTA ||
-           instant->action == TN_ACTION_REPLACE;
-}
-
 static void find_start(tn_timeline *timeline)
 {
     for (size_t i = 0; i < timeline->count; i++) {
         const tn_instant *instant = &timeline->instants[i];
 
-        if (is_commit(instant) &&
+        if (tn_instant_writes_data(instant) &&
             tn_timeline_find(timeline, instant->time, TN_ACTION_SAVEPOINT) == NULL) {
             timeline->start = instant->time;
             return;
@@ -179,8 +173,7 @@ done:
     return rc;
 }
 
-/* The first instant of that time or a later one. */
-static size_t first_from(const tn_timeline *timeline, tn_str time)
+size_t tn_timeline_from(const tn_timeline *timeline, tn_str time)
 {
     size_t low = 0, high = timeline->count;
 
@@ -219,18 +212,37 @@ done:
 
 const tn_instant *tn_timeline_find(const tn_timeline *timeline, tn_str time, enum tn_action action)
 {
-    for (size_t i = first_from(timeline, time);
+    for (size_t i = tn_timeline_from(timeline, time);
          i < timeline->count && tn_str_equal(timeline->instants[i].time, time); i++)
         if (timeline->instants[i].action == action)
             return &timeline->instants[i];
     return NULL;
 }
 
+const tn_instant *tn_timeline_find_data(const tn_timeline *timeline, tn_str time)
+{
+    for (size_t i = tn_timeline_from(timeline, time);
+         i < timeline->count && tn_str_equal(timeline->instants[i].time, time); i++)
+        if (tn_instant_writes_data(&timeline->instants[i]))
+            return &timeline->instants[i];
+    return NULL;
+}
+
+const tn_instant *tn_timeline_find_commit(const tn_timeline *timeline, tn_str time)
+{
+    for (size_t i = tn_timeline_from(timeline, time);
+         i < timeline->count && tn_str_equal(timeline->instants[i].time, time); i++)
+        if (tn_instant_writes_data(&timeline->instants[i]) &&
+            timeline->instants[i].state == TN_STATE_COMPLETED)
+            return &timeline->instants[i];
+    return NULL;
+}
+
 bool tn_timeline_shows(const tn_timeline *timeline, tn_str time)
 {
-    for (size_t i = first_from(timeline, time);
+    for (size_t i = tn_timeline_from(timeline, time);
          i < timeline->count && tn_str_equal(timeline->instants[i].time, time); i++)
-        if (is_commit(&timeline->instants[i]))
+        if (tn_instant_writes_data(&timeline->instants[i]))
             return timeline->instants[i].state == TN_STATE_COMPLETED;
     return timeline->start.len != 0 && tn_str_compare(time, timeline->start) < 0;
 }
@@ -239,13 +251,13 @@ tn_str tn_timeline_completion(const tn_timeline *timeline, tn_str time)
 {
     tn_str found = {NULL, 0};
 
-    for (size_t i = first_from(timeline, time);
+    for (size_t i = tn_timeline_from(timeline, time);
          i < timeline->count && tn_str_equal(timeline->instants[i].time, time); i++) {
         const tn_instant *instant = &timeline->instants[i];
 
         if (instant->state != TN_STATE_COMPLETED)
             continue;
-        if (is_commit(instant))
+        if (tn_instant_writes_data(instant))
             return instant->completion;
         if (found.ptr == NULL)
             found = instant->completion;
@@ -256,7 +268,8 @@ tn_str tn_timeline_completion(const tn_timeline *timeline, tn_str time)
 tn_str tn_timeline_last_commit(const tn_timeline *timeline)
 {
     for (size_t i = timeline->count; i-- != 0;)
-        if (is_commit(&timeline->instants[i]) && timeline->instants[i].state == TN_STATE_COMPLETED)
+        if (tn_instant_writes_data(&timeline->instants[i]) &&
+            timeline->instants[i].state == TN_STATE_COMPLETED)
             return timeline->instants[i].time;
     return (tn_str){NULL, 0};
 }
@@ -296,7 +309,7 @@ int tn_timeline_commit(tarn_cx *cx, tn_store *store, const tn_timeline *timeline
     tn_str path;
     int rc = TARN_OK;
 
-    assert(is_commit(instant) && instant->state == TN_STATE_COMPLETED);
+    assert(tn_instant_writes_data(instant) && instant->state == TN_STATE_COMPLETED);
     TN_TRY(tn_timeline_get(cx, store, timeline, instant->name, &names, &path, &bytes));
     if (bytes.len == 0)
         TN_TRY(unreadable(cx,

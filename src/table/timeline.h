@@ -30,6 +30,12 @@ bool tn_timeline_shows(const tn_timeline *timeline, tn_str time);
  * timeline. */
 int tn_timeline_reaches(tarn_cx *cx, const tn_timeline *timeline, tn_str root, tn_str as_of);
 const tn_instant *tn_timeline_find(const tn_timeline *timeline, tn_str time, enum tn_action action);
+/* The one that writes data at that time, in any state; and only when it is completed. NULL: none.
+ */
+const tn_instant *tn_timeline_find_data(const tn_timeline *timeline, tn_str time);
+const tn_instant *tn_timeline_find_commit(const tn_timeline *timeline, tn_str time);
+/* Where the first instant of that time or of a later one stands. */
+size_t tn_timeline_from(const tn_timeline *timeline, tn_str time);
 /* When the instant of that time was completed, whatever its action, commits first; {NULL, 0}: it is
  * not completed, or not on the active timeline. */
 tn_str tn_timeline_completion(const tn_timeline *timeline, tn_str time);
