@@ -39,17 +39,6 @@ static bool is_folder(tn_str below)
     return false;
 }
 
-static int list(tarn_cx *cx, discard *d, tn_str path, tn_entry **entries, size_t *count)
-{
-    int rc = tn_store_list(cx, d->commit->store, path, &d->arena, entries, count);
-
-    if (rc != TARN_E_NOTFOUND)
-        return rc;
-    tn_cx_forget(cx);
-    *count = 0;
-    return TARN_OK;
-}
-
 /* What is in .hoodie or a directory of it: known directories, the properties, and our lock. */
 static int look_hidden(tarn_cx *cx, discard *d, tn_str below)
 {
@@ -60,7 +49,7 @@ static int look_hidden(tarn_cx *cx, discard *d, tn_str below)
 
     if (below.len != 0)
         TN_TRY(tn_path_join(cx, &d->arena, d->commit->hoodie, below, &path));
-    TN_TRY(list(cx, d, path, &entries, &count));
+    TN_TRY(tn_store_list_or_none(cx, d->commit->store, path, &d->arena, &entries, &count));
     for (size_t i = 0; i < count && !d->foreign; i++) {
         tn_str name = entries[i].name;
 
@@ -119,7 +108,7 @@ static int walk(tarn_cx *cx, discard *d, tn_str path, int depth, bool take, bool
         d->foreign = true;
         return TARN_OK;
     }
-    TN_TRY(list(cx, d, path, &entries, &count));
+    TN_TRY(tn_store_list_or_none(cx, d->commit->store, path, &d->arena, &entries, &count));
     for (size_t i = 0; i < count && !d->foreign; i++) {
         const tn_entry *entry = &entries[i];
         tn_str child;

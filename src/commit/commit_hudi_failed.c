@@ -345,13 +345,7 @@ static int sweep_folder(tarn_cx *cx, tn_hudi_commit *commit, const char *folder,
     int rc;
 
     TN_TRY(tn_hudi_commit_path(cx, commit, &arena, folder, (tn_str){0}, &path));
-    rc = tn_store_list(cx, commit->store, path, &arena, &entries, &count);
-    if (rc == TARN_E_NOTFOUND) {
-        tn_cx_forget(cx);
-        rc = TARN_OK;
-        goto done;
-    }
-    TN_TRY(rc);
+    TN_TRY(tn_store_list_or_none(cx, commit->store, path, &arena, &entries, &count));
     for (size_t i = 0; i < count; i++) {
         tn_str name = entries[i].name;
         bool found = true, alive = false;

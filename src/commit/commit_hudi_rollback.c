@@ -93,13 +93,7 @@ static int find_base(tarn_cx *cx, tn_hudi_commit *commit, tn_arena *arena, tn_st
     *out = false;
     if (partition.len != 0)
         TN_TRY(tn_path_join(cx, arena, commit->root, partition, &directory));
-    rc = tn_store_list(cx, commit->store, directory, arena, &entries, &count);
-    if (rc == TARN_E_NOTFOUND) {
-        tn_cx_forget(cx);
-        rc = TARN_OK;
-        goto done;
-    }
-    TN_TRY(rc);
+    TN_TRY(tn_store_list_or_none(cx, commit->store, directory, arena, &entries, &count));
     for (size_t i = 0; i < count && !*out; i++) {
         tn_data_name parsed;
 

@@ -13,13 +13,9 @@ int tn_work_records(tarn_cx *cx, tn_store *store, tn_arena *arena, tn_str folder
     tn_entry *entries = NULL;
     size_t entry_count = 0, n = 0;
     tn_str *found;
-    int rc = tn_store_list(cx, store, folder, arena, &entries, &entry_count);
+    int rc = TARN_OK;
 
-    if (rc == TARN_E_NOTFOUND) {
-        tn_cx_forget(cx);
-        rc = TARN_OK;
-    }
-    TN_TRY(rc);
+    TN_TRY(tn_store_list_or_none(cx, store, folder, arena, &entries, &entry_count));
     found = tn_arena_array(cx, arena, entry_count, sizeof *found);
     if (found == NULL)
         TN_FAIL(TARN_E_NOMEM, "out of memory");

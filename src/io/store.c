@@ -265,6 +265,19 @@ done:
     return rc;
 }
 
+int tn_store_list_or_none(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena,
+                          tn_entry **entries, size_t *count)
+{
+    int rc = tn_store_list(cx, store, path, arena, entries, count);
+
+    if (rc != TARN_E_NOTFOUND)
+        return rc;
+    tn_cx_forget(cx);
+    *entries = NULL;
+    *count = 0;
+    return TARN_OK;
+}
+
 int tn_store_remove(tarn_cx *cx, tn_store *store, tn_str path)
 {
     int rc;

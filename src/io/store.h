@@ -186,6 +186,9 @@ void tn_store_list_close(tn_list *list);
 /* The whole listing, sorted by name (bytes), in the arena. */
 int tn_store_list(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena, tn_entry **entries,
                   size_t *count);
+/* The same, where a directory that is missing counts as an empty one. */
+int tn_store_list_or_none(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *arena,
+                          tn_entry **entries, size_t *count);
 int tn_store_remove(tarn_cx *cx, tn_store *store, tn_str path);
 int tn_store_make_dir(tarn_cx *cx, tn_store *store, tn_str path);
 /* The directory and its missing parents; an existing one is fine. */

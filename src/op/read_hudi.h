@@ -29,12 +29,6 @@ typedef struct tn_reading {
     tn_scan_hudi scan;
 } tn_reading;
 
-/* read_hudi_time.c: an instant out of what was typed after `option`: digits as they are, those of a
- * second as its last millisecond; a time of the table's zone, without a fraction likewise, a date
- * as its begin. INVALID showing the forms. `text` NULL: *out becomes empty. */
-int tn_reading_time(tarn_cx *cx, const tn_reading *reading, const char *option, const char *text,
-                    tn_str *out);
-
 /* read_hudi_key.c: --key as files may have it, one or two texts in the arena. Releases of Hudi
  * differ in how a complex generator spells keys of one field, and who asks need not know which one
  * wrote the table. */

@@ -95,12 +95,7 @@ static int greatest_manifest(tarn_cx *cx, tn_store *store, tn_str directory, boo
     int rc;
 
     *found = false;
-    rc = tn_store_list(cx, store, directory, &arena, &entries, &count);
-    if (rc == TARN_E_NOTFOUND) {
-        tn_cx_forget(cx);
-        rc = TARN_OK;
-    }
-    TN_TRY(rc);
+    TN_TRY(tn_store_list_or_none(cx, store, directory, &arena, &entries, &count));
     for (size_t i = 0; i < count; i++) {
         uint64_t n;
 

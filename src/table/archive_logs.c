@@ -137,12 +137,7 @@ int tn_archive_logs_each(tarn_cx *cx, tn_store *store, tn_str directory, tn_str 
     int rc;
 
     assert(visit != NULL);
-    rc = tn_store_list(cx, store, directory, &arena, &entries, &count);
-    if (rc == TARN_E_NOTFOUND) {
-        tn_cx_forget(cx);
-        rc = TARN_OK;
-    }
-    TN_TRY(rc);
+    TN_TRY(tn_store_list_or_none(cx, store, directory, &arena, &entries, &count));
     for (size_t i = 0; i < count; i++) {
         v.file = entries[i].name;
         if (entries[i].stat.kind != TN_ENTRY_FILE ||

@@ -223,12 +223,7 @@ static int find_history(tarn_cx *cx, tn_store *store, tn_str root, const tn_time
 
     *path = (tn_str){NULL, 0};
     TN_TRY(tn_path_join(cx, arena, root, TN_STR(SCHEMA_FOLDER), &folder));
-    rc = tn_store_list(cx, store, folder, arena, &entries, &count);
-    if (rc == TARN_E_NOTFOUND) {
-        tn_cx_forget(cx);
-        return TARN_OK;
-    }
-    TN_TRY(rc);
+    TN_TRY(tn_store_list_or_none(cx, store, folder, arena, &entries, &count));
     for (size_t i = 0; i < count; i++) {
         if (!parse_name(entries[i].name, &instant) || !tn_timeline_shows(timeline, instant) ||
             (as_of.len != 0 && tn_str_compare(instant, as_of) > 0) ||

@@ -157,14 +157,8 @@ int tn_timeline_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_co
     if (config->timeline_path.len != 0)
         TN_TRY(tn_path_join(cx, arena, timeline.directory, config->timeline_path,
                             &timeline.directory));
-    rc = tn_store_list(cx, store, timeline.directory, arena, &entries, &count);
-    if (rc == TARN_E_NOTFOUND) {
-        /* A store without directories of their own has none before the first instant. */
-        tn_cx_forget(cx);
-        count = 0;
-        rc = TARN_OK;
-    }
-    TN_TRY(rc);
+    /* A store without directories of their own has none before the first instant. */
+    TN_TRY(tn_store_list_or_none(cx, store, timeline.directory, arena, &entries, &count));
     TN_TRY(parse_names(cx, entries, count, arena, &timeline));
     merge_states(&timeline);
     find_start(&timeline);
