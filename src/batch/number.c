@@ -18,7 +18,7 @@ static void multiply_add(tn_int256 *value, uint64_t factor, uint64_t add)
     }
 }
 
-static void negate(tn_int256 *value)
+void tn_number_negate(tn_int256 *value)
 {
     unsigned __int128 carry = 1;
 
@@ -122,13 +122,13 @@ bool tn_number_floor(tn_str text, int32_t scale, tn_int256 *out, bool *exact, in
     if (n.negative) {
         if (rest)
             multiply_add(&value, 1, 1);
-        negate(&value);
+        tn_number_negate(&value);
     }
     *out = value;
     return true;
 }
 
-static uint32_t divide10(tn_int256 *value)
+uint32_t tn_number_divide10(tn_int256 *value)
 {
     unsigned __int128 rest = 0;
 
@@ -153,11 +153,11 @@ size_t tn_number_write(const tn_int256 *value, int32_t scale, char *out)
     size_t n = 0, len = 0;
 
     if (negative)
-        negate(&left);
+        tn_number_negate(&left);
     for (int32_t i = 0; i > scale && !is_zero(&left); i--)
         digits[n++] = '0';
     while (!is_zero(&left) || (int32_t)n < scale + 1 || n == 0)
-        digits[n++] = (char)('0' + divide10(&left));
+        digits[n++] = (char)('0' + tn_number_divide10(&left));
     if (negative)
         out[len++] = '-';
     while (n > 0) {

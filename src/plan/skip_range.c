@@ -5,6 +5,7 @@
  * characters from U+E000 on, where that order and the one of bytes part, are not known.
  * I3: bounds of floating-point columns are never known: of a row group with a NaN Hudi takes 0 for
  *     both, and puts them together with those of other row groups (errata.md). */
+#include "batch/number.h"
 #include "plan/plan_skip.h"
 
 #define TYPE_V1            0
@@ -25,17 +26,6 @@ static bool is_negative(const tn_int256 *value)
     return value->limb[3] >> 63 != 0;
 }
 
-static void negate(tn_int256 *value)
-{
-    unsigned __int128 carry = 1;
-
-    for (int i = 0; i < 4; i++) {
-        carry += (uint64_t)~value->limb[i];
-        value->limb[i] = (uint64_t)carry;
-        carry >>= 64;
-    }
-}
-
 static void times_ten(tn_int256 *value)
 {
     unsigned __int128 carry = 0;
@@ -45,19 +35,6 @@ static void times_ten(tn_int256 *value)
         value->limb[i] = (uint64_t)carry;
         carry >>= 64;
     }
-}
-
-/* Of a value that is not negative; the remainder is returned. */
-static unsigned by_ten(tn_int256 *value)
-{
-    unsigned __int128 rest = 0;
-
-    for (int i = 3; i >= 0; i--) {
-        rest = rest << 64 | value->limb[i];
-        value->limb[i] = (uint64_t)(rest / 10);
-        rest %= 10;
-    }
-    return (unsigned)rest;
 }
 
 static void add_one(tn_int256 *value)
@@ -72,15 +49,15 @@ static void rescale(tn_int256 *value, int32_t from, int32_t to, bool lower)
     bool negative = is_negative(value), rest = false;
 
     if (negative)
-        negate(value);
+        tn_number_negate(value);
     for (; from < to; from++)
         times_ten(value);
     for (; from > to; from--)
-        rest |= by_ten(value) != 0;
+        rest |= tn_number_divide10(value) != 0;
     if (rest && negative == lower)
         add_one(value);
     if (negative)
-        negate(value);
+        tn_number_negate(value);
 }
 
 /* ---- bounds; false: not known ---- */
