@@ -27,11 +27,11 @@ typedef struct compiler {
 
 static int compile(compiler *c, const tn_avro_type *type, target t, tn_avro_step *step);
 
-static void print_place(tn_buf *out, const tn_avro_step *step)
+void tn_avro_step_print(tn_buf *out, const tn_avro_step *step)
 {
     if (step == NULL || step->up == NULL)
         return;
-    print_place(out, step->up);
+    tn_avro_step_print(out, step->up);
     if (out->len != 0)
         tn_buf_u8(out, '.');
     tn_buf_str(out, step->name);
@@ -53,7 +53,7 @@ static int refuse(compiler *c, const tn_avro_step *step, const tn_avro_type *typ
     tn_buf place = {0}, from = {0}, to = {0};
     int rc;
 
-    print_place(&place, step);
+    tn_avro_step_print(&place, step);
     if (natural != NULL)
         tn_type_print(&from, natural);
     else

@@ -83,6 +83,8 @@ struct tn_avro_rows {
     int64_t hint;              /* rows of the last take */
 };
 
+/* Appends the names down to a step, "a.b.c". */
+void tn_avro_step_print(tn_buf *out, const tn_avro_step *step);
 /* Fills rows->root, rows->top and rows->natural; all in rows->arena. */
 int tn_avro_rows_compile(tarn_cx *cx, tn_avro_rows *rows, const tn_avro_type *writer);
 /* Reads the datum at rows->at into the columns. */

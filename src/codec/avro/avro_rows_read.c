@@ -12,23 +12,13 @@ typedef const tn_avro_step step_of;
 static int read_step(tn_avro_rows *r, step_of *step);
 static int read_record(tn_avro_rows *r, step_of *step);
 
-static void print_place(tn_buf *out, step_of *step)
-{
-    if (step == NULL || step->up == NULL)
-        return;
-    print_place(out, step->up);
-    if (out->len != 0)
-        tn_buf_u8(out, '.');
-    tn_buf_str(out, step->name);
-}
-
 static __attribute__((noinline, cold)) int fail(tn_avro_rows *r, step_of *step, int status,
                                                 const char *text)
 {
     tn_buf place = {0};
     int rc;
 
-    print_place(&place, step);
+    tn_avro_step_print(&place, step);
     if (place.len != 0)
         rc = tn_fail(r->cx, status, "Avro: byte %zu: field \"%.*s\": %s",
                      (size_t)(r->at - r->start), TN_STR_ARG(tn_buf_view(&place)), text);
