@@ -107,15 +107,11 @@ done:
 
 static int compare_logs(const void *a, const void *b)
 {
-    const tn_slice_log *x = a, *y = b;
-    tn_data_name n = {0}, m = {0};
-    int order = tn_str_compare(x->instant, y->instant);
+    tn_data_name x = {0}, y = {0};
 
-    (void)tn_data_name_parse(x->name, &n);
-    (void)tn_data_name_parse(y->name, &m);
-    if (order == 0)
-        order = n.version < m.version ? -1 : n.version > m.version;
-    return order != 0 ? order : tn_str_compare(n.token, m.token);
+    (void)tn_data_name_parse(((const tn_slice_log *)a)->name, &x);
+    (void)tn_data_name_parse(((const tn_slice_log *)b)->name, &y);
+    return tn_data_name_order(&x, &y);
 }
 
 static int add_log(tarn_cx *cx, tn_read_change *c, tn_str name, tn_slice_log *out)

@@ -41,11 +41,7 @@ int tn_slices_file_order(const void *a, const void *b)
 
     if (order == 0)
         order = (int)x->log - (int)y->log;
-    if (order == 0)
-        order = tn_str_compare(x->instant, y->instant);
-    if (order == 0)
-        order = (x->version > y->version) - (x->version < y->version);
-    return order != 0 ? order : tn_str_compare(x->token, y->token);
+    return order != 0 ? order : tn_data_name_order(x, y);
 }
 
 static bool up_to(const tn_slices_rule *rule, tn_str instant)

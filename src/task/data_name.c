@@ -127,6 +127,15 @@ bool tn_data_name_parse(tn_str name, tn_data_name *out)
     return name.ptr[0] == '.' ? parse_log(name, out) : parse_base(name, out);
 }
 
+int tn_data_name_order(const tn_data_name *a, const tn_data_name *b)
+{
+    int order = tn_str_compare(a->instant, b->instant);
+
+    if (order == 0)
+        order = (a->version > b->version) - (a->version < b->version);
+    return order != 0 ? order : tn_str_compare(a->token, b->token);
+}
+
 int tn_data_name_print(tarn_cx *cx, tn_arena *arena, tn_str file_id, tn_str token, tn_str instant,
                        tn_str *out)
 {

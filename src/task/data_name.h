@@ -15,6 +15,8 @@ typedef struct tn_data_name {
 
 /* False when it is no data file's name. The parts point into `name`. */
 bool tn_data_name_parse(tn_str name, tn_data_name *out);
+/* The order of logs of a group as Hudi has it, and of base files: by instant, version, token. */
+int tn_data_name_order(const tn_data_name *a, const tn_data_name *b);
 /* A base file's name, in the arena. */
 int tn_data_name_print(tarn_cx *cx, tn_arena *arena, tn_str file_id, tn_str token, tn_str instant,
                        tn_str *out);
