@@ -62,6 +62,8 @@ int tn_read_hudi_load(tarn_cx *cx, tn_read *read, const tarn_read_options *optio
 int tn_read_hudi_gone(tarn_cx *cx, const tn_read *read, tn_str path);
 /* The record keys that the bound filter leaves, into read->task. */
 int tn_read_hudi_keys(tarn_cx *cx, tn_read *read, const tn_read_hudi *hudi);
+/* Adds what reading a file took. */
+void tn_read_add_counts(tarn_read_counts *to, const tn_scan_counts *from);
 /* The stream that owns `read` once this has succeeded. */
 int tn_read_stream(tarn_cx *cx, tn_read *read, struct ArrowArrayStream *out);
 

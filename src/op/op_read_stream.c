@@ -59,7 +59,7 @@ static void wave_clear(stream *s)
     s->unit_count = s->unit_at = s->batch_at = 0;
 }
 
-static void add_counts(tarn_read_counts *to, const tn_scan_counts *from)
+void tn_read_add_counts(tarn_read_counts *to, const tn_scan_counts *from)
 {
     to->files += from->files;
     to->groups += from->groups;
@@ -221,7 +221,7 @@ static int next_of_wave(tarn_cx *cx, stream *s, struct ArrowArray *out)
             tn_array_move(&u->batches[s->batch_at++], out);
             return TARN_OK;
         } else {
-            add_counts(s->read->counts, &u->counts);
+            tn_read_add_counts(s->read->counts, &u->counts);
         }
         unit_clear(u);
         s->unit_at++;
@@ -240,7 +240,7 @@ static void close_large(stream *s)
     if (tn_exec_read_note(s->large, text, sizeof text))
         say(s->read, text);
     tn_exec_read_counts(s->large, &counts);
-    add_counts(s->read->counts, &counts);
+    tn_read_add_counts(s->read->counts, &counts);
     tn_exec_read_close(s->large);
     s->large = NULL;
 }

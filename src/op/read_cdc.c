@@ -123,15 +123,11 @@ typedef struct stream {
 static void close_change(stream *s)
 {
     tn_scan_counts counts;
-    tarn_read_counts *to = s->read->counts;
 
     if (s->reader != NULL) {
         tn_cdc_read_counts(s->reader, &counts);
-        to->files += counts.files;
-        to->groups += counts.groups;
-        to->groups_read += counts.groups_read;
-        to->pages_dropped += counts.pages_dropped;
-        to->rows_read += counts.rows_read;
+        counts.rows_out = 0; /* rows of versions: changes are counted as they leave */
+        tn_read_add_counts(s->read->counts, &counts);
     }
     tn_cdc_read_close(s->reader);
     s->reader = NULL;
