@@ -273,14 +273,7 @@ static int json_file(struct cmd_call *call, const tarn_inspect *file)
     }
     out_json_array_end(&json);
     rc = json_groups(call, &json, file);
-    out_json_array(&json, "keys");
-    for (size_t i = 0; i < file->key_count; i++) {
-        out_json_object(&json, NULL);
-        out_json_text(&json, "key", file->keys[i].key);
-        out_json_text(&json, "value", file->keys[i].value);
-        out_json_object_end(&json);
-    }
-    out_json_array_end(&json);
+    show_print_keys_json(&json, file->keys, file->key_count);
     out_json_close(&json);
     return rc;
 }

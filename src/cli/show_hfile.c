@@ -3,28 +3,12 @@
 
 #include <string.h>
 
-#define VALUE_SHOWN 100
+#include "show_print.h"
 
 static void print_key(struct out *out, const char *title, const tarn_inspect_key *key)
 {
     out_text(out, "  %-10s ", title);
     out_name(out, key->value, key->value_bytes);
-    out_text(out, "\n");
-}
-
-static void print_info(struct out *out, const tarn_inspect_key *key, bool full)
-{
-    size_t len = full || key->value_bytes <= VALUE_SHOWN ? key->value_bytes : VALUE_SHOWN;
-    struct out_word word;
-
-    while (len > 0 && len < key->value_bytes && (key->value[len] & 0xC0) == 0x80)
-        len--;
-    out_text(out, "  ");
-    out_name(out, key->key, strlen(key->key));
-    out_text(out, " = ");
-    out_name(out, key->value, len);
-    if (len < key->value_bytes)
-        out_text(out, "… (%s)", out_size(&word, key->value_bytes));
     out_text(out, "\n");
 }
 
@@ -53,8 +37,10 @@ void show_hfile_print(struct cmd_call *call, const tarn_inspect_hfile *file, boo
         print_key(out, "last key", &file->last_key);
     }
     out_text(out, "\nFILE INFO\n");
-    for (size_t i = 0; i < file->key_count; i++)
-        print_info(out, &file->keys[i], full);
+    for (size_t i = 0; i < file->key_count; i++) {
+        out_text(out, "  ");
+        show_print_key(out, &file->keys[i], full);
+    }
     if (full && file->schema != NULL) {
         out_text(out, "\nSCHEMA\n");
         out_json_pretty(out, file->schema, 0);
@@ -89,13 +75,6 @@ void show_hfile_print_json(struct cmd_call *call, const tarn_inspect_hfile *file
         out_json_raw(&json, "schema", file->schema);
     else
         out_json_null(&json, "schema");
-    out_json_array(&json, "keys");
-    for (size_t i = 0; i < file->key_count; i++) {
-        out_json_object(&json, NULL);
-        out_json_text(&json, "key", file->keys[i].key);
-        out_json_text(&json, "value", file->keys[i].value);
-        out_json_object_end(&json);
-    }
-    out_json_array_end(&json);
+    show_print_keys_json(&json, file->keys, file->key_count);
     out_json_close(&json);
 }

@@ -287,7 +287,7 @@ void show_print_table_json(struct cmd_call *call, const tarn_overview *table)
 
 /* ---- files */
 
-static void print_property(struct out *out, const tarn_inspect_key *key, bool full)
+void show_print_key(struct out *out, const tarn_inspect_key *key, bool full)
 {
     size_t len = full || key->value_bytes <= VALUE_SHOWN ? key->value_bytes : VALUE_SHOWN;
     struct out_word word;
@@ -300,6 +300,18 @@ static void print_property(struct out *out, const tarn_inspect_key *key, bool fu
     if (len < key->value_bytes)
         out_text(out, "… (%s)", out_size(&word, key->value_bytes));
     out_text(out, "\n");
+}
+
+void show_print_keys_json(struct out_json *json, const tarn_inspect_key *keys, size_t count)
+{
+    out_json_array(json, "keys");
+    for (size_t i = 0; i < count; i++) {
+        out_json_object(json, NULL);
+        out_json_text(json, "key", keys[i].key);
+        out_json_text(json, "value", keys[i].value);
+        out_json_object_end(json);
+    }
+    out_json_array_end(json);
 }
 
 void show_print_text(struct cmd_call *call, const tarn_inspect_text *text, bool full)
@@ -322,7 +334,7 @@ void show_print_text(struct cmd_call *call, const tarn_inspect_text *text, bool 
         out_text(out, " of %s", text->record);
     out_text(out, "\n\n");
     for (size_t i = 0; i < text->key_count; i++)
-        print_property(out, &text->keys[i], full);
+        show_print_key(out, &text->keys[i], full);
     for (size_t i = 0; i < text->record_count; i++)
         out_json_pretty(out, text->records[i], full ? 0 : TEXT_SHOWN);
     if (full && text->schema != NULL) {
@@ -349,14 +361,7 @@ void show_print_text_json(struct cmd_call *call, const tarn_inspect_text *text)
             out_json_raw(&json, NULL, text->records[i]);
         out_json_array_end(&json);
     } else {
-        out_json_array(&json, "keys");
-        for (size_t i = 0; i < text->key_count; i++) {
-            out_json_object(&json, NULL);
-            out_json_text(&json, "key", text->keys[i].key);
-            out_json_text(&json, "value", text->keys[i].value);
-            out_json_object_end(&json);
-        }
-        out_json_array_end(&json);
+        show_print_keys_json(&json, text->keys, text->key_count);
     }
     out_json_close(&json);
 }

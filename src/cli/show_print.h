@@ -10,5 +10,8 @@ void show_print_table(struct cmd_call *call, const tarn_overview *table, bool fu
 void show_print_table_json(struct cmd_call *call, const tarn_overview *table);
 void show_print_text(struct cmd_call *call, const tarn_inspect_text *text, bool full);
 void show_print_text_json(struct cmd_call *call, const tarn_inspect_text *text);
+/* "key = value", the value cut unless `full`; and all keys as the member "keys". */
+void show_print_key(struct out *out, const tarn_inspect_key *key, bool full);
+void show_print_keys_json(struct out_json *json, const tarn_inspect_key *keys, size_t count);
 
 #endif
