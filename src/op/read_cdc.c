@@ -114,6 +114,7 @@ typedef struct stream {
     tn_read_columns columns;
     uint32_t *needed; /* where the columns of `columns.needed` are in `all` */
     size_t next;
+    tn_read_before slices;
     tn_read_change change;
     tn_cdc_read *reader; /* of the change; NULL: none is open */
     uint64_t rows_left;
@@ -150,7 +151,8 @@ static int open_change(tarn_cx *cx, stream *s)
 {
     int rc = TARN_OK;
 
-    TN_TRY(tn_read_change_open(cx, s->reading, &s->reading->changes[s->next++], &s->change));
+    TN_TRY(tn_read_change_open(cx, s->reading, &s->reading->changes[s->next++], &s->slices,
+                               &s->change));
     if (s->change.task.logged_count == 0 && s->change.task.before == NULL &&
         s->change.task.after == NULL)
         goto done;
@@ -265,6 +267,7 @@ static void stream_free(stream *s)
     if (s == NULL)
         return;
     close_change(s);
+    tn_read_before_clear(&s->slices);
     tn_read_columns_clear(&s->columns);
     tn_field_release(&s->all);
     tn_arena_clear(&s->arena);

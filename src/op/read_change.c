@@ -1,6 +1,7 @@
 /* The files of a change: the versions of a file group that a commit made one of the other.
  *
- * I1: files are looked for when the turn of their change comes.
+ * I1: files are looked for when the turn of their change comes; slices, when the first change of
+ * their commit and partition does.
  * I2: a log of layout 2 is of one commit: the version before lacks it. In layout 1 it may have
  * blocks of many, which are told by their instants: both versions have all logs. */
 #include "op/read_change.h"
@@ -83,22 +84,44 @@ static int instant_before(tarn_cx *cx, tn_arena *arena, tn_str instant, tn_str *
     return TARN_OK;
 }
 
+void tn_read_before_clear(tn_read_before *slices)
+{
+    tn_arena_clear(&slices->arena);
+    *slices = (tn_read_before){0};
+}
+
+static int load_before(tarn_cx *cx, const tn_reading *r, const tn_cdc_change *of,
+                       tn_read_before *before)
+{
+    tn_slices_options options = {
+        .partitions = &of->partition, .partition_count = 1, .v6_slices = r->v6_slices};
+    int rc = TARN_OK;
+
+    if (before->loaded && tn_str_equal(before->instant, of->instant) &&
+        tn_str_equal(before->partition, of->partition))
+        return TARN_OK;
+    tn_read_before_clear(before);
+    TN_TRY(instant_before(cx, &before->arena, of->instant, &options.as_of));
+    TN_TRY(tn_slices_load(cx, r->read->store, r->read->root, &r->config, &r->timeline, &options,
+                          &before->arena, &before->slices));
+    before->instant = of->instant;
+    before->partition = of->partition;
+    before->loaded = true;
+done:
+    return rc;
+}
+
 /* The group's slice as it was before the commit; *found false: there was none. */
 static int slice_before(tarn_cx *cx, tn_read_change *c, bool *found, tn_slice *out)
 {
-    const tn_reading *r = c->reading;
-    tn_slices_options options = {
-        .partitions = &c->of->partition, .partition_count = 1, .v6_slices = r->v6_slices};
-    tn_slices slices;
+    const tn_slices *slices = &c->slices->slices;
     int rc = TARN_OK;
 
     *found = false;
-    TN_TRY(instant_before(cx, &c->arena, c->of->instant, &options.as_of));
-    TN_TRY(tn_slices_load(cx, r->read->store, r->read->root, &r->config, &r->timeline, &options,
-                          &c->arena, &slices));
-    for (size_t i = 0; i < slices.slice_count && !*found; i++)
-        if (tn_str_equal(slices.slices[i].base.file_id, c->of->file_id)) {
-            *out = slices.slices[i];
+    TN_TRY(load_before(cx, c->reading, c->of, c->slices));
+    for (size_t i = 0; i < slices->slice_count && !*found; i++)
+        if (tn_str_equal(slices->slices[i].base.file_id, c->of->file_id)) {
+            *out = slices->slices[i];
             *found = true;
         }
 done:
@@ -276,11 +299,11 @@ done:
 
 /* I1. */
 int tn_read_change_open(tarn_cx *cx, const tn_reading *r, const tn_cdc_change *of,
-                        tn_read_change *c)
+                        tn_read_before *slices, tn_read_change *c)
 {
     int rc = TARN_OK;
 
-    *c = (tn_read_change){.reading = r, .of = of};
+    *c = (tn_read_change){.reading = r, .of = of, .slices = slices};
     TN_TRY(find_partition(cx, c));
     switch (of->kind) {
     case TN_CDC_AS_IS:
