@@ -258,6 +258,8 @@ typedef struct tarn_overview {
     uint64_t groups, bytes, small, older, uncommitted;
     int64_t rows; /* of base files, whatever logs say */
     uint64_t small_bytes;
+    /* Buckets that the numbers of all file groups tell of, at least; 0: the groups have none. */
+    uint64_t buckets;
     /* Of merge-on-read tables. */
     uint64_t logs, log_bytes, log_groups; /* groups with logs */
     uint64_t log_only;                    /* those without a base file */

@@ -55,6 +55,12 @@ static void print_traits(struct out *out, const tarn_overview *table)
     if (table->metadata_partition_count != 0)
         print_names(out, "metadata table", table->metadata_partitions,
                     table->metadata_partition_count, "");
+    if (table->buckets != 0)
+        out_text(out,
+                 "  %-14s file groups have bucket numbers up to %llu: %llu buckets or more, to be "
+                 "given to every write\n",
+                 "bucket index", (unsigned long long)table->buckets - 1,
+                 (unsigned long long)table->buckets);
     print_logs(out, table);
 }
 
@@ -267,6 +273,7 @@ void show_print_table_json(struct cmd_call *call, const tarn_overview *table)
     out_json_u64(&json, "small_bytes", table->small_bytes);
     out_json_u64(&json, "older", table->older);
     out_json_u64(&json, "uncommitted", table->uncommitted);
+    out_json_u64(&json, "buckets", table->buckets);
     json_logs(&json, table);
     out_json_array(&json, "partitions");
     for (size_t i = 0; i < table->partition_count; i++) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "op/overview_logs.h"
+#include "table/hudi_buckets.h"
 
 #define TN_LAST_COMMITS        5
 #define TN_SMALL_DEFAULT_BYTES 104857600ull /* hoodie.parquet.small.file.limit */
@@ -212,6 +213,23 @@ static int warn_config(tarn_cx *cx, state *self)
     return rc;
 }
 
+/* A bucket index is stored nowhere but in the names of file groups. A bucket without rows has none,
+ * so there may be more of them than the greatest number tells. */
+static uint64_t count_buckets(const tn_slices *slices)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < slices->slice_count; i++) {
+        uint32_t number;
+
+        if (!tn_hudi_bucket_of(slices->slices[i].base.file_id, &number))
+            return 0;
+        if (number >= most)
+            most = (uint64_t)number + 1;
+    }
+    return most;
+}
+
 static int fill_slices(tarn_cx *cx, state *self, const tn_slices *slices)
 {
     tarn_overview_partition *made =
@@ -240,6 +258,7 @@ static int fill_slices(tarn_cx *cx, state *self, const tn_slices *slices)
     }
     TN_TRY(tn_overview_logs(cx, &self->view, slices, &self->face));
     self->face.files_known = true;
+    self->face.buckets = count_buckets(slices);
     self->face.groups = slices->slice_count;
     self->face.older = slices->older;
     self->face.uncommitted = slices->invisible;
