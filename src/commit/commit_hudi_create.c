@@ -43,7 +43,7 @@ static int look(tarn_cx *cx, creation *c, bool *root_found, bool *hoodie)
     }
     kind = tn_dir_foreign_kind(c->root, entries, others);
     if (kind.len != 0)
-        TN_TRY(tn_dir_refuse(cx, c->root, c->root, kind));
+        TN_TRY(tn_dir_refuse(cx, c->root, c->root, kind, false));
     for (size_t i = 0; i < others; i++)
         if (entries[i].name.ptr[0] != '.')
             TN_FAIL(TARN_E_INVALID,
@@ -217,7 +217,7 @@ int tn_hudi_create(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_new 
     TN_TRY(tn_path_join(cx, &c.arena, root, TN_STR(".hoodie"), &c.hoodie));
     TN_TRY(tn_path_join(cx, &c.arena, c.hoodie, TN_STR("hoodie.properties"), &c.properties));
     TN_TRY(tn_hudi_config_new(cx, options, &c.arena, &properties));
-    TN_TRY(tn_dir_check_parents(cx, store, root));
+    TN_TRY(tn_dir_check_parents(cx, store, root, false));
     /* A table has files, too: that it is one is what counts. */
     TN_TRY(refuse_table(cx, &c));
     TN_TRY(look(cx, &c, &root_found, &hoodie));

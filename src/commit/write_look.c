@@ -197,7 +197,7 @@ static int check_signs(tarn_cx *cx, const looking *l, tn_str directory)
                                  &entry.stat));
         kind = found ? tn_dir_foreign_kind(directory, &entry, 1) : (tn_str){0};
         if (kind.len != 0)
-            TN_TRY(tn_dir_refuse(cx, l->in->plan->root, directory, kind));
+            TN_TRY(tn_dir_refuse(cx, l->in->plan->root, directory, kind, false));
     }
 done:
     return rc;
@@ -409,7 +409,7 @@ static int list_directory(tarn_cx *cx, looking *l, tn_str directory, tn_entry **
     TN_TRY(tn_store_list(cx, l->in->store, directory, l->in->arena, entries, count));
     kind = tn_dir_foreign_kind(directory, *entries, *count);
     if (kind.len != 0)
-        TN_TRY(tn_dir_refuse(cx, l->in->plan->root, directory, kind));
+        TN_TRY(tn_dir_refuse(cx, l->in->plan->root, directory, kind, false));
     l->entries += *count;
     if (l->entries > TN_DIR_ENTRIES_MAX)
         TN_FAIL(TARN_E_LIMIT, "%.*s: more than %d names in and below it; nothing was touched",
@@ -536,7 +536,7 @@ static int check_root(tarn_cx *cx, const looking *l)
     /* Asked from below, the root itself counts as a parent. */
     if (l->in->root_found)
         TN_TRY(tn_path_join(cx, l->in->arena, root, TN_STR("x"), &below));
-    TN_TRY(tn_dir_check_parents(cx, l->in->store, below));
+    TN_TRY(tn_dir_check_parents(cx, l->in->store, below, false));
 done:
     return rc;
 }

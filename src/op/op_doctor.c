@@ -252,7 +252,7 @@ static int look_for_merge(tarn_cx *cx, session *s, tn_str root)
 
 static int load(tarn_cx *cx, session *s, const char *path)
 {
-    tn_dir_options load_options = {.for_write = true};
+    tn_dir_options load_options = {.for_write = true, .looks = true};
     tn_str *partitions;
     tn_str root;
     int rc = TARN_OK;

@@ -363,7 +363,7 @@ done:
 static int fill_plain(tarn_cx *cx, state *self)
 {
     const tarn_files_options *options = self->options;
-    tn_dir_options chosen = {.no_footers = options->no_rows, .for_write = true};
+    tn_dir_options chosen = {.no_footers = options->no_rows, .for_write = true, .looks = true};
     tn_str *partitions;
     tn_dir dir = {0};
     int rc = TARN_OK;

@@ -131,7 +131,7 @@ done:
 
 int tarn_inspect_dir_open(tarn_cx *cx, const char *path, tarn_inspect_dir **out)
 {
-    static const tn_dir_options options = {.for_write = true};
+    static const tn_dir_options options = {.for_write = true, .looks = true};
     inspection *self = tn_calloc(cx, 1, sizeof *self);
     tn_str place;
     int rc = TARN_OK;

@@ -314,7 +314,7 @@ done:
 
 static int load_directory(tarn_cx *cx, opening *o)
 {
-    static const tn_dir_options listing = {.no_footers = true, .for_write = true};
+    static const tn_dir_options listing = {.no_footers = true, .for_write = true, .looks = true};
     const char *types = o->options->partition_types;
     struct ArrowSchema files = {0};
     tn_read *read = o->read;

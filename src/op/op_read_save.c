@@ -130,7 +130,7 @@ int tarn_read_save(tarn_cx *cx, struct ArrowArrayStream *rows, const char *text,
         TN_TRY(tarn_read_format(cx, text, &format));
     TN_TRY(locate_new(cx, text, &arena, &store, &path));
     /* There it would be a file that the table does not know, or the end of one that it does. */
-    TN_TRY(tn_dir_check_parents(cx, store, path));
+    TN_TRY(tn_dir_check_parents(cx, store, path, false));
     /* Hidden and of an ending that no reader takes for data. */
     TN_TRY(tn_arena_print(cx, &arena, &name, ".%.*s.%08llx.part", TN_STR_ARG(tn_path_name(path)),
                           (unsigned long long)(tn_cx_random(cx) & 0xFFFFFFFFu)));

@@ -202,7 +202,7 @@ int tn_write_dir_load(tarn_cx *cx, tn_store *store, tn_str root, const tarn_writ
     rc = tn_store_stat(cx, store, root, &stat);
     if (rc == TARN_E_NOTFOUND) {
         tn_cx_forget(cx);
-        TN_TRY(tn_dir_check_parents(cx, store, root));
+        TN_TRY(tn_dir_check_parents(cx, store, root, false));
         if (tn_store_stat(cx, store, tn_path_parent(root), &stat) != TARN_OK)
             TN_FAIL(TARN_E_NOTFOUND,
                     "%.*s: the directory that it is to be made in is not there; make that first",

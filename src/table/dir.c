@@ -188,7 +188,7 @@ int tn_dir_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_dir_options 
     dir.root = root;
     TN_TRY(tn_arena_keep(cx, &dir.arena, &dir.root));
     if (options->for_write)
-        TN_TRY(tn_dir_check_parents(cx, store, root));
+        TN_TRY(tn_dir_check_parents(cx, store, root, options->looks));
     TN_TRY(tn_dir_walk_tree(cx, store, dir.root, options, dir.seen_ms, &walk));
     TN_TRY(check_found(cx, options, &walk, dir.root));
     dir.directories = walk.count;

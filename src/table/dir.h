@@ -113,6 +113,7 @@ typedef struct tn_dir_options {
                                      GOOD; 0: of all */
     bool count_hidden;            /* look into hidden sub-directories, to count what is there */
     bool for_write;               /* refuse tables of other kinds by name */
+    bool looks;                   /* nothing is to be changed, so a refusal need not say so */
     bool probe; /* try for real where staging can go and whether directories can be exchanged */
 } tn_dir_options;
 
@@ -136,10 +137,10 @@ bool tn_dir_busy_name(tn_str name);
 /* Text naming the table of another kind that a directory's own name and its entries show, or empty.
  */
 tn_str tn_dir_foreign_kind(tn_str directory, const tn_entry *entries, size_t count);
-/* The status for a table of such a kind at `where`. */
-int tn_dir_refuse(tarn_cx *cx, tn_str root, tn_str where, tn_str kind);
+/* The status for a table of such a kind at `where`; `looks` as in tn_dir_options. */
+int tn_dir_refuse(tarn_cx *cx, tn_str root, tn_str where, tn_str kind, bool looks);
 /* UNSUPPORTED when `root` lies in a table of another kind. */
-int tn_dir_check_parents(tarn_cx *cx, tn_store *store, tn_str root);
+int tn_dir_check_parents(tarn_cx *cx, tn_store *store, tn_str root, bool looks);
 
 /* How the directories of a probe begin; a crash may leave them in the work directory. */
 #define TN_DIR_PROBE_PREFIX ".probe-"

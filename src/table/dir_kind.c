@@ -116,16 +116,21 @@ static const char *way_out(tn_str kind)
                                       : "the maintenance commands of that table";
 }
 
-int tn_dir_refuse(tarn_cx *cx, tn_str root, tn_str where, tn_str kind)
+static const char *untouched(bool looks)
+{
+    return looks ? "" : "nothing was touched: ";
+}
+
+int tn_dir_refuse(tarn_cx *cx, tn_str root, tn_str where, tn_str kind, bool looks)
 {
     bool below = where.len > root.len;
     tn_str place = below ? where : TN_STR("");
 
     return tn_fail(cx, TARN_E_UNSUPPORTED,
-                   "%.*s: %s %.*s%s%.*s, whose own metadata names its files; nothing was touched: "
-                   "use %s, or give a plain directory",
+                   "%.*s: %s %.*s%s%.*s, whose own metadata names its files; %suse %s, or give "
+                   "a plain directory",
                    TN_STR_ARG(root), below ? "holds" : "is", TN_STR_ARG(kind), below ? " at " : "",
-                   TN_STR_ARG(place), way_out(kind));
+                   TN_STR_ARG(place), untouched(looks), way_out(kind));
 }
 
 /* The sign, if any, that `directory` above the root is a table of another kind. Only names that can
@@ -163,7 +168,7 @@ done:
     return rc;
 }
 
-int tn_dir_check_parents(tarn_cx *cx, tn_store *store, tn_str root)
+int tn_dir_check_parents(tarn_cx *cx, tn_store *store, tn_str root, bool looks)
 {
     tn_arena arena = {0};
     tn_str at = root;
@@ -174,16 +179,16 @@ int tn_dir_check_parents(tarn_cx *cx, tn_store *store, tn_str root)
 
         if (acid_name(tn_path_name(at)))
             TN_FAIL(TARN_E_UNSUPPORTED,
-                    "%.*s: lies in a directory of a Hive transactional table (%.*s); nothing was "
-                    "touched: compact it with Hive",
-                    TN_STR_ARG(root), TN_STR_ARG(at));
+                    "%.*s: lies in a directory of a Hive transactional table (%.*s); %scompact it "
+                    "with Hive",
+                    TN_STR_ARG(root), TN_STR_ARG(at), untouched(looks));
         at = tn_path_parent(at);
         TN_TRY(parent_kind(cx, store, &arena, at, &kind));
         if (kind.len != 0)
             TN_FAIL(TARN_E_UNSUPPORTED,
-                    "%.*s: lies in %.*s at %.*s, whose own metadata names its files; nothing was "
-                    "touched: use %s",
-                    TN_STR_ARG(root), TN_STR_ARG(kind), TN_STR_ARG(at), way_out(kind));
+                    "%.*s: lies in %.*s at %.*s, whose own metadata names its files; %suse %s",
+                    TN_STR_ARG(root), TN_STR_ARG(kind), TN_STR_ARG(at), untouched(looks),
+                    way_out(kind));
     }
 done:
     tn_arena_clear(&arena);

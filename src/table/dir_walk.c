@@ -237,7 +237,7 @@ static int descend(tarn_cx *cx, tn_str root, const tn_dir_options *options, tn_d
         tn_dir_node *node = walk->nodes[i];
 
         if (options->for_write && node->foreign.len != 0)
-            TN_TRY(tn_dir_refuse(cx, root, node->directory, node->foreign));
+            TN_TRY(tn_dir_refuse(cx, root, node->directory, node->foreign, options->looks));
         walk->entries += node->entry_count;
         if (walk->entries > TN_DIR_ENTRIES_MAX)
             TN_FAIL(TARN_E_LIMIT, "%.*s: more than %d entries; give one partition at a time",
