@@ -305,6 +305,21 @@ def differing(got, want):
     return f"{len(mine)} rows for {len(theirs)}; only Spark's ({len(lost)}): {lost[:2]}\nonly tarn's ({len(more)}): {more[:2]}"
 
 
+def all_lost(history, words, got, want):
+    """Whether only Spark tells some rows of a range, and each of them lost against a row of its key that came later by the ordering
+    column: Spark reads of a base file only the row groups with commits of the range, and merges after that."""
+    if "--since" not in words or history.kind == "cow" or want.num_rows <= got.num_rows or got.schema.names != want.schema.names:
+        return False
+    mine, theirs = rows_of(got), rows_of(want)
+    if [r for r in mine if r not in theirs]:
+        return False
+    until = words[words.index("--until"):] if "--until" in words else []
+    out = str(history.folder / "merged.parquet")
+    place = ("_hoodie_partition_path", "_hoodie_record_key")
+    won = {tuple(r[n] for n in place): r["ts"] for r in rows_of(ask_tarn(history, ["--since", "000", *until], out))}
+    return all(won.get(tuple(r[n] for n in place), r["ts"]) > r["ts"] for r in theirs if r not in mine)
+
+
 def compare(history):
     """Every query of Spark's answer and tarn's, row for row, types too. All of them are asked before the first failure."""
     wrong = []
@@ -328,7 +343,7 @@ def compare(history):
             wrong.append(f"query {words}: Spark has {want.num_rows} rows, {why}")
             continue
         unlike = differing(got, want)
-        if unlike:
+        if unlike and not all_lost(history, words, got, want):
             wrong.append(f"query {words}: {unlike}")
     assert not wrong, "\n".join([str(history), *wrong])
 
