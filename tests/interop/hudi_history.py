@@ -323,6 +323,7 @@ def all_lost(history, words, got, want):
 def compare(history):
     """Every query of Spark's answer and tarn's, row for row, types too. All of them are asked before the first failure."""
     wrong = []
+    answered = 0
     for number, (spark, words) in enumerate(history.queries()):
         name = f"{len(history.said)}-{number}"
         out = str(history.folder / f"got{name}.parquet")
@@ -337,6 +338,7 @@ def compare(history):
                 if said.returncode == 0 or common[0] not in said.stderr:
                     wrong.append(f"query {words}: Spark refuses, tarn does not (exit {said.returncode}): {said.stderr}")
             continue
+        answered += 1
         try:
             got = ask_tarn(history, words, out)
         except AssertionError as why:
@@ -346,6 +348,7 @@ def compare(history):
         if unlike and not all_lost(history, words, got, want):
             wrong.append(f"query {words}: {unlike}")
     assert not wrong, "\n".join([str(history), *wrong])
+    assert answered, f"Spark answered no query\n{history}"
 
 
 def seeds():

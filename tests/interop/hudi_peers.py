@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ORACLE = ROOT / "tests/oracle"
 BUNDLES = {6: "0.15.0", 8: "1.0.2", 9: "1.2.0"}
 META = ["_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name"]
+GONE = ("Connection refused", "Py4JNetworkError", "Answer from Java side is empty")
 
 
 class Failure(Exception):
@@ -46,10 +47,13 @@ class Hudi:
     def __init__(self, bundle):
         fetch(bundle)
         self.bundle = bundle
+        self.start()
+
+    def start(self):
         self.log = tempfile.TemporaryFile("w+")
         # It runs for a minute or two: better compilers and collectors would cost more than they give.
         options = {"TARN_ORACLE_JAVA": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", **os.environ}
-        self.process = subprocess.Popen([sys.executable, str(ORACLE / "hudi_oracle.py"), "--hudi", bundle, "serve"],
+        self.process = subprocess.Popen([sys.executable, str(ORACLE / "hudi_oracle.py"), "--hudi", self.bundle, "serve"],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True,
                                         env=options)
 
@@ -60,13 +64,22 @@ class Hudi:
             line = self.process.stdout.readline()
         except BrokenPipeError:
             line = ""
-        if not line:
-            self.log.seek(0)
-            raise Failure(f"Hudi {self.bundle} ended: {self.log.read()[-2000:]}")
-        answer = json.loads(line)
+        answer = json.loads(line or '{"ok": false, "error": "Connection refused"}')
+        if not answer["ok"] and any(text in answer["error"] for text in GONE):
+            raise Failure(f"Hudi {self.bundle} ended: {self.begin_again()}")
         if not answer["ok"]:
             raise Failure(answer["error"])
         return answer["out"]
+
+    def begin_again(self):
+        """Spark can crash its JVM (it reads rows of memory by the schema it believes in): what follows has a new one."""
+        self.process.kill()
+        self.process.wait()
+        self.log.seek(0)
+        said = self.log.read()[-2000:]
+        self.log.close()
+        self.start()
+        return said
 
     def rows(self, table, out, *words):
         """All rows with their meta columns, in Spark's types."""
