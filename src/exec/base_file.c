@@ -72,6 +72,8 @@ static int open_sink(tarn_cx *cx, tn_base_writer *w)
             made = tn_base_made_value(w, i);
             TN_TRY(tn_parquet_sink_make(cx, w->sink, i, &made));
         }
+    if (job->key_field != 0 && job->meta_fields)
+        tn_parquet_sink_repeat(w->sink, TN_META_KEY, job->key_field);
 done:
     return rc;
 }

@@ -33,6 +33,8 @@ typedef struct tn_base_job {
     int64_t page_rows; /* 0: as chunk writers have it */
     tn_str created_by;
     enum tn_merge_mode merge_mode;
+    uint32_t key_field; /* child of `schema`: the one whose texts are likely to be the record keys;
+                           0: none */
     const uint32_t *ordering; /* children of `schema` */
     size_t ordering_count;
     /* Called before a data file is created; `merge`: it follows an older one of its group. Any

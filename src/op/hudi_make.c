@@ -197,6 +197,7 @@ static void make_job(tn_hudi_write *w)
     job->filter_keys_max = o->filter_keys_max != 0 ? o->filter_keys_max : FILTER_KEYS_MAX;
     job->filter_keys = o->filter_keys;
     job->group_bytes = group_bytes_of(o);
+    job->key_field = w->key_field;
     job->merge_mode = w->all_deletes ? TN_MERGE_COMMIT_TIME : w->config->merge_mode;
     job->ordering = w->ordering;
     job->ordering_count = w->ordering_count;

@@ -116,6 +116,7 @@ typedef struct tn_hudi_write {
     tn_record_key *key;
     uint32_t *ordering; /* children of `full` */
     size_t ordering_count;
+    uint32_t key_field; /* as tn_base_job has it */
     struct ArrowArray first; /* read before the table was made; released: none, or taken */
     tn_record_keys first_keys;
     bool ended;    /* the input has no more */

@@ -184,6 +184,14 @@ done:
     return rc;
 }
 
+/* A key of one field may be its bare text; generators differ in that, and the rows will tell. */
+static void bind_key_field(tn_hudi_write *w)
+{
+    int64_t at = w->config->key_count == 1 ? tn_unify_child(&w->fit.to, w->config->keys[0]) : -1;
+
+    w->key_field = at >= 0 ? (uint32_t)(META_COUNT + at) : 0;
+}
+
 static int bind_ordering(tarn_cx *cx, tn_hudi_write *w)
 {
     const tn_hudi_config *c = w->config;
@@ -227,6 +235,7 @@ int tn_hudi_rows_bind(tarn_cx *cx, tn_hudi_write *w, const struct ArrowSchema *s
 
     TN_TRY(bind_fit(cx, w, schema));
     TN_TRY(bind_key(cx, w));
+    bind_key_field(w);
     TN_TRY(bind_ordering(cx, w));
     TN_TRY(tn_hudi_schema_meta(cx, &w->fit.to, &w->full));
     assert(w->full.n_children == w->fit.to.n_children + META_COUNT);

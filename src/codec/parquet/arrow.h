@@ -98,6 +98,9 @@ int64_t tn_parquet_sink_rows(const tn_parquet_sink *sink);
  * there is not looked at; NULL: they are those of the batches again. A series goes on from row to
  * row. The text is copied. */
 int tn_parquet_sink_make(tarn_cx *cx, tn_parquet_sink *sink, size_t column, const tn_made *made);
+/* Before the first row: the flat text column `column` is likely to have the values of column `of`,
+ * which stands behind it. Where it has, its chunks are copies of the other's. */
+void tn_parquet_sink_repeat(tn_parquet_sink *sink, size_t column, size_t of);
 /* One more key-value of the footer, copied. */
 int tn_parquet_sink_key_value(tarn_cx *cx, tn_parquet_sink *sink, tn_str key, tn_str value);
 /* The schema that it writes; lives as long as the sink. */

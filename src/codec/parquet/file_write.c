@@ -181,12 +181,14 @@ uint64_t tn_parquet_writer_bytes(const tn_parquet_writer *w)
 int tn_write_chunk(tarn_cx *cx, tn_parquet_writer *w, tn_encoded_chunk *chunk)
 {
     int64_t start = (int64_t)tn_parquet_writer_bytes(w);
+    const tn_encoded_chunk *from = chunk->same != NULL ? chunk->same : chunk;
     tn_chunk_meta *meta = &chunk->meta;
     int rc = TARN_OK;
 
-    for (size_t i = 0; i < chunk->piece_count; i++) {
-        TN_TRY(tn_store_write(cx, w->sink, chunk->pieces[i].data, chunk->pieces[i].len));
-        tn_buf_clear(&chunk->pieces[i]);
+    for (size_t i = 0; i < from->piece_count; i++) {
+        TN_TRY(tn_store_write(cx, w->sink, from->pieces[i].data, from->pieces[i].len));
+        if (from == chunk)
+            tn_buf_clear(&chunk->pieces[i]);
     }
     /* parquet-format 2.9 on: nothing stands at file_offset any more; 0 is what others write. */
     meta->file_offset = 0;

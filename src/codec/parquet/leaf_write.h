@@ -45,6 +45,9 @@ typedef struct tn_encoded_chunk {
     int64_t rows, entries;
     struct tn_budget *budget; /* borrowed: where the bytes were reserved; NULL: nowhere */
     uint64_t reserved_bytes;
+    /* The chunk has no pieces: its bytes are those of this one, which stands behind it in its row
+     * group, and what `meta` and the column index point to is that one's. NULL: its own. */
+    const struct tn_encoded_chunk *same;
 } tn_encoded_chunk;
 
 void tn_encoded_chunk_clear(tn_encoded_chunk *chunk);

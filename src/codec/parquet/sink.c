@@ -156,6 +156,8 @@ static int add_leaf(tarn_cx *cx, size_t i, void *arg)
 
     if (leaf->ruled)
         return add_ruled(cx, p, i);
+    if (p->sink->repeating && i == p->sink->repeat)
+        return TARN_OK;
     TN_TRY(open_leaf(cx, p->sink, i));
     TN_TRY(tn_shred_leaf(cx, &leaf->shredder, &p->sink->schema.leaves[i], &p->sink->paths[i],
                          p->batch, p->first, p->rows, p->sink->rows, &batch));
@@ -171,6 +173,8 @@ static int finish_leaf(tarn_cx *cx, size_t i, void *arg)
     tn_made made = leaf->made;
     int rc;
 
+    if (sink->repeating && i == sink->repeat)
+        return TARN_OK;
     if (leaf->writer == NULL) {
         made.first -= leaf->ruled_rows;
         rc = tn_chunk_made(cx, &sink->schema.leaves[i], &sink->options.chunk, &made,
@@ -199,8 +203,10 @@ static int flush_group(tarn_cx *cx, tn_parquet_sink *sink)
         chunks[i] = sink->leaves[i].chunk;
         sink->leaves[i].chunk = (tn_encoded_chunk){0};
     }
+    if (sink->repeating)
+        TN_TRY(tn_sink_repeat_chunk(cx, sink, chunks));
     TN_TRY(tn_parquet_writer_row_group(cx, sink->writer, chunks, sink->group_rows, NULL, 0));
-    sink->group_open = false;
+    sink->group_open = sink->repeating = false;
     sink->group_rows = 0;
 done:
     for (size_t i = 0; chunks != NULL && i < count; i++)
@@ -214,7 +220,8 @@ static uint64_t group_bytes(const tn_parquet_sink *sink)
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < sink->schema.leaf_count; i++) {
-        const tn_sink_leaf *leaf = &sink->leaves[i];
+        const tn_sink_leaf *leaf =
+            &sink->leaves[sink->repeating && i == sink->repeat ? sink->repeat_of : i];
 
         bytes += leaf->writer != NULL ? tn_chunk_writer_bytes(leaf->writer)
                                       : tn_chunk_made_bytes(&leaf->made, leaf->ruled_rows);
@@ -257,13 +264,32 @@ static bool budget_short(tarn_cx *cx, const tn_parquet_sink *sink, uint64_t port
     return false;
 }
 
+/* Before rows are added: whether a column repeats another in them. The first row where it does not
+ * ends the row group, and that it is looked at. */
+static int look_for_repeats(tarn_cx *cx, tn_parquet_sink *sink, const struct ArrowArray *batch,
+                            int64_t first, int64_t rows)
+{
+    int rc = TARN_OK;
+
+    if (!sink->may_repeat || (sink->group_open && !sink->repeating))
+        return TARN_OK;
+    sink->may_repeat = tn_sink_repeats(sink, batch, first, rows);
+    if (sink->repeating && !sink->may_repeat)
+        TN_TRY(flush_group(cx, sink));
+    sink->repeating = sink->may_repeat;
+done:
+    return rc;
+}
+
 static int add_portion(tarn_cx *cx, tn_parquet_sink *sink, const struct ArrowArray *batch,
                        int64_t first, int64_t rows)
 {
     portion p = {sink, batch, first, rows};
-    uint64_t before = sink->group_open ? group_bytes(sink) : 0, bytes;
+    uint64_t before, bytes;
     int rc = TARN_OK;
 
+    TN_TRY(look_for_repeats(cx, sink, batch, first, rows));
+    before = sink->group_open ? group_bytes(sink) : 0;
     TN_TRY(tn_parallel(cx, sink->schema.leaf_count, add_leaf, &p));
     sink->group_open = true;
     sink->rows += rows;
@@ -276,15 +302,23 @@ done:
     return rc;
 }
 
-int tn_parquet_sink_make(tarn_cx *cx, tn_parquet_sink *sink, size_t column, const tn_made *made)
+const tn_node *tn_sink_column(const tn_parquet_sink *sink, size_t column)
 {
     const tn_node *root = &sink->schema.nodes[0], *node = &sink->schema.nodes[root->first_child];
+
+    assert(column < root->child_count);
+    for (size_t i = 0; i < column; i++)
+        node = &sink->schema.nodes[node->next_sibling];
+    return node->shape == TN_SHAPE_LEAF ? node : NULL;
+}
+
+int tn_parquet_sink_make(tarn_cx *cx, tn_parquet_sink *sink, size_t column, const tn_made *made)
+{
+    const tn_node *node = tn_sink_column(sink, column);
     tn_sink_leaf *leaf;
     int rc = TARN_OK;
 
-    for (size_t i = 0; i < column; i++)
-        node = &sink->schema.nodes[node->next_sibling];
-    assert(column < root->child_count && node->shape == TN_SHAPE_LEAF);
+    assert(node != NULL && !(sink->may_repeat && node->first_leaf == sink->repeat));
     leaf = &sink->leaves[node->first_leaf];
     if (leaf->ruled_rows != 0)
         TN_TRY(open_leaf(cx, sink, node->first_leaf));

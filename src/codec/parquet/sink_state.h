@@ -1,5 +1,5 @@
 /* What the files of the Parquet sink share: sink.c takes batches, sink_splice.c row groups of other
- * files with some rows changed. */
+ * files with some rows changed, sink_repeat.c knows of a column that has the values of another. */
 #ifndef TN_PARQUET_SINK_STATE_H
 #define TN_PARQUET_SINK_STATE_H
 
@@ -26,6 +26,18 @@ struct tn_parquet_sink {
     tn_sink_leaf *leaves;
     int64_t rows, group_rows; /* added in all, and to the open group */
     bool group_open, ruled;   /* `ruled`: a leaf is */
+    /* Leaf `repeat` may have the values of leaf `repeat_of`, which stands behind it; where
+     * `repeating`, it had so in all rows of the open group, and no writer has them. */
+    bool may_repeat, repeating;
+    size_t repeat, repeat_of, repeat_columns[2];
 };
+
+/* sink.c: the leaf of a flat top-level column; NULL: it is not flat. */
+const tn_node *tn_sink_column(const tn_parquet_sink *sink, size_t column);
+/* sink_repeat.c: whether rows [first, first + rows) of the batch repeat as well. */
+bool tn_sink_repeats(const tn_parquet_sink *sink, const struct ArrowArray *batch, int64_t first,
+                     int64_t rows);
+/* The chunk of the leaf that repeats, out of the chunks of all others. */
+int tn_sink_repeat_chunk(tarn_cx *cx, const tn_parquet_sink *sink, tn_encoded_chunk *chunks);
 
 #endif
