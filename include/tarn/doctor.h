@@ -25,13 +25,15 @@ extern "C" {
 
 enum tarn_severity {
     TARN_SEVERITY_ERROR = 1, /* rows cannot be read, or are read wrongly */
-    TARN_SEVERITY_WARNING    /* costs memory, time or money */
+    TARN_SEVERITY_WARNING,   /* costs memory, time or money */
+    TARN_SEVERITY_NOTE       /* worth to be known; nothing ails */
 };
 
 typedef struct tarn_finding {
     const char *kind; /* "small-files", "damaged-files", …: stable */
     enum tarn_severity severity;
-    const char *evidence, *cause, *cure;
+    const char *evidence, *cause, *cure; /* cause and cure of a Hudi table's: NULL where the
+                                            evidence says it all */
 } tarn_finding;
 
 typedef struct tarn_doctor_bucket {

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "doctor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -252,7 +253,7 @@ typedef struct tarn_overview {
     const tarn_instant *last; /* the newest commits, with counts, the newest first */
     size_t last_count;
     uint64_t instants, pending;
-    bool files_known; /* false: a warning says why; what follows is 0 then */
+    bool files_known; /* false: a finding says why; what follows is 0 then */
     const tarn_overview_partition *partitions; /* by path */
     size_t partition_count;
     uint64_t groups, bytes, small, older, uncommitted;
@@ -263,18 +264,23 @@ typedef struct tarn_overview {
     /* Of merge-on-read tables. */
     uint64_t logs, log_bytes, log_groups; /* groups with logs */
     uint64_t log_only;                    /* those without a base file */
+    uint64_t log_due;                     /* those that a compaction is due for */
     const tarn_overview_slice *heavy;     /* some slices with the most logs, the heaviest first */
     size_t heavy_count;
     const tarn_overview_service *services; /* pending, by time */
     size_t service_count;
     const char *const *metadata_partitions; /* of the metadata table that may be read */
     size_t metadata_partition_count;
-    const char *const *warnings;
-    size_t warning_count;
+    const tarn_finding *findings; /* errors first */
+    size_t finding_count;
 } tarn_overview;
 
-/* What cannot be read becomes a warning, where it is not the table's properties. */
+/* What cannot be read becomes a finding, where it is not the table's properties. Findings are those
+ * that meet the eye. */
 TARN_API int tarn_overview_open(tarn_cx *cx, const char *path, tarn_overview **out);
+/* The same with all that is found when the table is looked at closely: small files, logs that
+ * nobody compacts, a metadata table that differs from the directories. */
+TARN_API int tarn_overview_diagnose(tarn_cx *cx, const char *path, tarn_overview **out);
 TARN_API void tarn_overview_close(tarn_overview *overview);
 
 #ifdef __cplusplus

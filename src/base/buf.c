@@ -105,3 +105,26 @@ void tn_buf_varint(tn_buf *buf, uint64_t value)
     }
     tn_buf_u8(buf, (uint8_t)value);
 }
+
+void tn_buf_shell(tn_buf *buf, tn_str text)
+{
+    bool plain = text.len > 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+
+        plain = plain && c != '\0' &&
+                ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                 strchr("/._-=:,+@%", c) != NULL);
+    }
+    if (!plain)
+        tn_buf_u8(buf, '\'');
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '\'')
+            tn_buf_text(buf, "'\\''");
+        else
+            tn_buf_u8(buf, (uint8_t)text.ptr[i]);
+    }
+    if (!plain)
+        tn_buf_u8(buf, '\'');
+}

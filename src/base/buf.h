@@ -50,6 +50,8 @@ static inline void tn_buf_str(tn_buf *buf, tn_str text)
 {
     tn_buf_add(buf, text.ptr, text.len);
 }
+/* A word for a shell: bare where it is plain, else in single quotes. */
+void tn_buf_shell(tn_buf *buf, tn_str text);
 
 static inline void tn_buf_text(tn_buf *buf, const char *text)
 {

@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "show_print.h"
 #include "tarn/doctor.h"
+#include "tarn/table.h"
 
 struct values {
     uint64_t target_bytes;
@@ -91,13 +93,6 @@ static void print_costs(struct out *out, const tarn_doctor_report *r)
     out_text(out, "\n");
 }
 
-/* As it is, since it may be a command to copy, but for what would break the line. */
-static void print_line(struct out *out, const char *text)
-{
-    for (const char *at = text; *at != '\0'; at++)
-        out_bytes(out, (unsigned char)*at < 0x20 || *at == 0x7F ? "?" : at, 1);
-}
-
 /* The checksums that Hadoop's local file system puts beside every file are counted, not named. */
 static bool is_checksum(const char *path)
 {
@@ -143,7 +138,7 @@ static void print_health(struct out *out, const tarn_doctor_report *r)
              (unsigned long long)r->schemas);
     if (r->schema_note[0] != '\0') {
         out_text(out, ": ");
-        print_line(out, r->schema_note);
+        show_print_line(out, r->schema_note);
         out_text(out, "\n           a column that a file lacks is null there (Spark: mergeSchema)");
     }
     out_text(out, "\n");
@@ -152,7 +147,7 @@ static void print_health(struct out *out, const tarn_doctor_report *r)
                  out_many(&a, r->kept_undo, "partition", NULL));
     if (r->merging[0] != '\0') {
         out_text(out, "running    a merge is at work (");
-        print_line(out, r->merging);
+        show_print_line(out, r->merging);
         out_text(out, "): what this says is of before or after it\n");
     }
     if (r->encrypted + r->bucketed + r->symlinks > 0)
@@ -162,27 +157,6 @@ static void print_health(struct out *out, const tarn_doctor_report *r)
     print_others(out, r);
     if (!r->deep)
         out_text(out, "checked    every footer; --deep reads every page as well\n");
-}
-
-static void print_findings(struct out *out, const tarn_doctor_report *r)
-{
-    struct out_word word;
-
-    if (r->finding_count == 0) {
-        out_text(out, "\nno findings: healthy\n");
-        return;
-    }
-    out_text(out, "\n%s\n", out_many(&word, r->finding_count, "finding", NULL));
-    for (size_t i = 0; i < r->finding_count; i++) {
-        const tarn_finding *f = &r->findings[i];
-
-        out_text(out, "%zu. %s: %s\n   ", i + 1,
-                 f->severity == TARN_SEVERITY_ERROR ? "ERROR" : "warning", f->kind);
-        print_line(out, f->evidence);
-        out_text(out, "\n   cause: %s\n   cure:  ", f->cause);
-        print_line(out, f->cure);
-        out_text(out, "\n");
-    }
 }
 
 static void print(struct out *out, const tarn_doctor_report *r)
@@ -201,24 +175,7 @@ static void print(struct out *out, const tarn_doctor_report *r)
     out_text(out, "\n");
     print_costs(out, r);
     print_health(out, r);
-    print_findings(out, r);
-}
-
-static void json_findings(struct out_json *json, const tarn_doctor_report *r)
-{
-    out_json_array(json, "findings");
-    for (size_t i = 0; i < r->finding_count; i++) {
-        const tarn_finding *f = &r->findings[i];
-
-        out_json_object(json, NULL);
-        out_json_text(json, "kind", f->kind);
-        out_json_text(json, "severity", f->severity == TARN_SEVERITY_ERROR ? "error" : "warning");
-        out_json_text(json, "evidence", f->evidence);
-        out_json_text(json, "cause", f->cause);
-        out_json_text(json, "cure", f->cure);
-        out_json_object_end(json);
-    }
-    out_json_array_end(json);
+    show_print_findings(out, r->findings, r->finding_count);
 }
 
 static void json_lists(struct out_json *json, const tarn_doctor_report *r)
@@ -299,7 +256,7 @@ static void print_json(struct out *out, const tarn_doctor_report *r)
     out_json_u64(&json, "others_crc", r->others_crc);
     out_json_bool(&json, "deep", r->deep);
     json_lists(&json, r);
-    json_findings(&json, r);
+    show_print_findings_json(&json, r->findings, r->finding_count);
     out_json_close(&json);
 }
 
@@ -308,7 +265,33 @@ static void progress(void *arg, uint64_t done, uint64_t total)
     out_progress(arg, "reading pages", done, total);
 }
 
-static int run(struct cmd_call *call)
+/* A Hudi table: its one screen, and what is found. */
+static int run_table(struct cmd_call *call)
+{
+    const struct values *values = call->values;
+    tarn_overview *table = NULL;
+    size_t ailing = 0;
+    int rc = TARN_OK;
+
+    if (values->deep || values->target_bytes != 0 || values->partitions.count != 0)
+        return cmd_usage(call, "--partition, --target and --deep are for plain directories; "
+                               "`tarn files` looks at partitions of a Hudi table");
+    rc = tarn_overview_diagnose(call->cx, call->args[0], &table);
+    if (rc != TARN_OK)
+        return cmd_end(call, rc);
+    for (size_t i = 0; i < table->finding_count; i++)
+        ailing += table->findings[i].severity != TARN_SEVERITY_NOTE;
+    if (call->common.json) {
+        show_print_table_json(call, table, "doctor.hudi");
+    } else {
+        show_print_table(call, table, false);
+        show_print_findings(call->out, table->findings, table->finding_count);
+    }
+    tarn_overview_close(table);
+    return ailing > 0 ? CMD_FOUND : CMD_DONE;
+}
+
+static int run_dir(struct cmd_call *call)
 {
     const struct values *values = call->values;
     tarn_doctor_options doctor = {.partitions = values->partitions.items,
@@ -332,23 +315,42 @@ static int run(struct cmd_call *call)
     return exit_code;
 }
 
+static int run(struct cmd_call *call)
+{
+    bool hudi = false;
+    int rc = tarn_table_exists(call->cx, call->args[0], &hudi);
+
+    if (rc != TARN_OK)
+        return cmd_end(call, rc);
+    return hudi ? run_table(call) : run_dir(call);
+}
+
 const struct cmd cmd_doctor = {
     .name = "doctor",
-    .help = "what ails a directory, why, and the command that cures it",
-    .synopsis = "DIR",
+    .help = "what ails a directory or table, why, and the command that cures it",
+    .synopsis = "PATH",
     .about =
-        "Looks at every file name and footer below DIR and changes nothing. Exit code 3 when there "
+        "Looks at every file name and footer below PATH and changes nothing. Exit code 3 when "
+        "there "
         "are findings, 0 when the directory is healthy. Every finding has its evidence, its cause "
         "and the command that cures it. A column that only some files have, old files kept for "
         "--undo, and a plan whose commit is to come are told but are no findings.\n\n"
         "A file is small when `tarn merge` would take it for a fragment: below 0.75 of the target. "
         "Small files are a finding when a merge would make fewer of them. Name-node memory is "
         "counted as 150 bytes per replica of each 128 MiB block, three replicas: 200 MB in one "
-        "file are two blocks and 900 bytes, in 200 files 90,000 bytes.",
+        "file are two blocks and 900 bytes, in 200 files 90,000 bytes.\n\n"
+        "Of a Hudi table it shows what `tarn show` does and looks closer: several base files below "
+        "100 MiB in a partition, logs that a compaction is due for (more than 5, or more bytes "
+        "than their base file), services that were planned and not run, writes that died, files "
+        "of no commit, slices and instants that nobody cleans and archives, and where the "
+        "metadata table and the directories differ. What tarn has no command for yet is cured by "
+        "one of Hudi in Spark SQL.",
     .example = "# one screen\n"
                "tarn doctor lake/events\n"
                "# for a monitor: how many findings\n"
-               "tarn doctor lake/events --json | jq '.findings | length'",
+               "tarn doctor lake/events --json | jq '.findings | length'\n"
+               "# a Hudi table\n"
+               "tarn doctor lake/orders",
     .options = options,
     .args_min = 1,
     .args_max = 1,

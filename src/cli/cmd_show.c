@@ -398,9 +398,11 @@ static int run_table(struct cmd_call *call)
     int rc = tarn_overview_open(call->cx, call->args[0], &table);
 
     if (rc == TARN_OK && call->common.json)
-        show_print_table_json(call, table);
+        show_print_table_json(call, table, "show.hudi");
     else if (rc == TARN_OK)
         show_print_table(call, table, values->full);
+    if (rc == TARN_OK && !call->common.json)
+        show_print_warnings(call, table);
     tarn_overview_close(table);
     return rc;
 }

@@ -153,6 +153,17 @@ static void print_partitions(struct out *out, const tarn_overview *table, bool f
                  out_count(&word, table->partition_count - count));
 }
 
+void show_print_warnings(struct cmd_call *call, const tarn_overview *table)
+{
+    for (size_t i = 0; i < table->finding_count; i++) {
+        const tarn_finding *at = &table->findings[i];
+
+        out_warn(call->out, "%s%s%s%s%s", at->evidence, at->cause != NULL ? ": " : "",
+                 at->cause != NULL ? at->cause : "", at->cure != NULL ? "; " : "",
+                 at->cure != NULL ? at->cure : "");
+    }
+}
+
 void show_print_table(struct cmd_call *call, const tarn_overview *table, bool full)
 {
     struct out *out = call->out;
@@ -181,8 +192,6 @@ void show_print_table(struct cmd_call *call, const tarn_overview *table, bool fu
     print_services(out, table);
     print_heavy(out, table);
     print_partitions(out, table, full);
-    for (size_t i = 0; i < table->warning_count; i++)
-        out_warn(out, "%s", table->warnings[i]);
 }
 
 static void json_names(struct out_json *json, const char *key, const char *const *names,
@@ -222,6 +231,7 @@ static void json_logs(struct out_json *json, const tarn_overview *table)
     out_json_u64(json, "log_bytes", table->log_bytes);
     out_json_u64(json, "log_groups", table->log_groups);
     out_json_u64(json, "log_only", table->log_only);
+    out_json_u64(json, "log_due", table->log_due);
     out_json_array(json, "heavy");
     for (size_t i = 0; i < table->heavy_count; i++) {
         const tarn_overview_slice *at = &table->heavy[i];
@@ -254,9 +264,9 @@ static void json_logs(struct out_json *json, const tarn_overview *table)
                table->metadata_partition_count);
 }
 
-void show_print_table_json(struct cmd_call *call, const tarn_overview *table)
+void show_print_table_json(struct cmd_call *call, const tarn_overview *table, const char *kind)
 {
-    struct out_json json = out_json_open(call->out, "show.hudi", 1);
+    struct out_json json = out_json_open(call->out, kind, 1);
 
     json_traits(&json, table);
     out_json_u64(&json, "instants", table->instants);
@@ -288,8 +298,76 @@ void show_print_table_json(struct cmd_call *call, const tarn_overview *table)
         out_json_object_end(&json);
     }
     out_json_array_end(&json);
-    json_names(&json, "warnings", table->warnings, table->warning_count);
+    show_print_findings_json(&json, table->findings, table->finding_count);
     out_json_close(&json);
+}
+
+/* ---- findings */
+
+static const char *severity_word(enum tarn_severity severity)
+{
+    return severity == TARN_SEVERITY_ERROR     ? "error"
+           : severity == TARN_SEVERITY_WARNING ? "warning"
+                                               : "note";
+}
+
+/* As it is, since it may be a command to copy, but for what would break the line. */
+void show_print_line(struct out *out, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++)
+        out_bytes(out, (unsigned char)*at < 0x20 || *at == 0x7F ? "?" : at, 1);
+}
+
+static void print_part(struct out *out, const char *title, const char *text)
+{
+    if (text == NULL)
+        return;
+    out_text(out, "\n   %s", title);
+    show_print_line(out, text);
+}
+
+size_t show_print_findings(struct out *out, const tarn_finding *findings, size_t count)
+{
+    struct out_word word;
+    size_t ailing = 0;
+
+    for (size_t i = 0; i < count; i++)
+        ailing += findings[i].severity != TARN_SEVERITY_NOTE;
+    if (ailing == 0)
+        out_text(out, "\nno findings: healthy\n");
+    else
+        out_text(out, "\n%s\n", out_many(&word, ailing, "finding", NULL));
+    for (size_t i = 0; i < count; i++) {
+        const tarn_finding *f = &findings[i];
+
+        if (f->severity != TARN_SEVERITY_NOTE)
+            out_text(out, "%zu. ", i + 1);
+        out_text(out, "%s: %s",
+                 f->severity == TARN_SEVERITY_ERROR ? "ERROR" : severity_word(f->severity),
+                 f->kind);
+        print_part(out, "", f->evidence);
+        print_part(out, "cause: ", f->cause);
+        print_part(out, "cure:  ", f->cure);
+        out_text(out, "\n");
+    }
+    return ailing;
+}
+
+void show_print_findings_json(struct out_json *json, const tarn_finding *findings, size_t count)
+{
+    out_json_array(json, "findings");
+    for (size_t i = 0; i < count; i++) {
+        const tarn_finding *f = &findings[i];
+
+        out_json_object(json, NULL);
+        out_json_text(json, "kind", f->kind);
+        out_json_text(json, "severity", severity_word(f->severity));
+        out_json_text(json, "evidence", f->evidence);
+        out_json_text(json, "cause", f->cause);
+        out_json_text(json, "cure", f->cure);
+        out_json_object_end(json);
+    }
+    out_json_array_end(json);
 }
 
 /* ---- files */

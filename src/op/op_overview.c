@@ -1,58 +1,21 @@
 /* A Hudi table on one screen, as a value.
  *
- * I1: what cannot be read becomes a warning; only a table whose properties cannot be read fails. */
+ * I1: what cannot be read becomes a finding; only a table whose properties cannot be read fails. */
 #include <assert.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "op/overview_findings.h"
 #include "op/overview_logs.h"
 #include "table/hudi_buckets.h"
 
 #define TN_LAST_COMMITS        5
 #define TN_SMALL_DEFAULT_BYTES 104857600ull /* hoodie.parquet.small.file.limit */
 
-/* Hudi's defaults: hoodie.cleaner.commits.retained, hoodie.keep.min.commits, …max.commits. */
-#define TN_CLEAN_RETAINS 10
-#define TN_ARCHIVE_MIN   20
-#define TN_ARCHIVE_MAX   30
-
 typedef struct state {
     tarn_overview face; /* first: the public pointer is this one */
     tn_hudi_view view;
-    const char **warnings;
-    size_t warning_cap;
+    tn_findings findings;
 } state;
-
-static int __attribute__((format(printf, 3, 4)))
-warn(tarn_cx *cx, state *self, const char *format, ...)
-{
-    char text[TN_ERROR_TEXT_MAX];
-    va_list args;
-    int rc = TARN_OK;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    TN_TRY(tn_arena_grow(cx, &self->view.arena, &self->warnings, self->face.warning_count,
-                         &self->warning_cap, sizeof *self->warnings));
-    TN_TRY(tn_hudi_view_keep(cx, &self->view, tn_str_of(text),
-                             &self->warnings[self->face.warning_count]));
-    self->face.warning_count++;
-done:
-    return rc;
-}
-
-/* The failure just met, as a warning. */
-static int warn_failure(tarn_cx *cx, state *self)
-{
-    char text[TN_ERROR_TEXT_MAX];
-
-    snprintf(text, sizeof text, "%s", tarn_cx_error(cx));
-    tn_cx_forget(cx);
-    return warn(cx, self, "%s", text);
-}
 
 static bool may_pass(int rc)
 {
@@ -152,64 +115,18 @@ static int fill_last(tarn_cx *cx, state *self)
             continue;
         TN_TRY(tn_hudi_view_instant(cx, &self->view, instant, true, &one));
         if (one.problem != NULL)
-            TN_TRY(warn(cx, self, "%s", one.problem));
+            TN_TRY(tn_findings_add(
+                cx, &self->view, &self->findings,
+                &(tarn_finding){.kind = "damaged-commits", .severity = TARN_SEVERITY_ERROR}, "%s",
+                one.problem));
         if (shown)
             last[self->face.last_count++] = one;
     }
     self->face.last = last;
     self->face.instants = timeline->count;
+    for (size_t i = 0; i < timeline->count; i++)
+        self->face.pending += timeline->instants[i].state != TN_STATE_COMPLETED;
 done:
-    return rc;
-}
-
-static int warn_timeline(tarn_cx *cx, state *self)
-{
-    const tn_timeline *timeline = &self->view.timeline;
-    const tn_instant *oldest = NULL;
-    int rc = TARN_OK;
-
-    for (size_t i = timeline->count; i-- != 0;)
-        if (timeline->instants[i].state != TN_STATE_COMPLETED) {
-            oldest = &timeline->instants[i];
-            self->face.pending++;
-        }
-    if (oldest != NULL)
-        TN_TRY(warn(cx, self,
-                    "%" PRIu64
-                    " %s pending, the oldest is %.*s (%.*s): a writer is at work, or one "
-                    "died and the next write rolls it back; `tarn timeline --pending` lists them",
-                    self->face.pending, self->face.pending == 1 ? "instant is" : "instants are",
-                    TN_STR_ARG(oldest->time), TN_STR_ARG(oldest->word)));
-    if (timeline->strange_count != 0)
-        TN_TRY(warn(cx, self, "%zu names on the timeline are no instants' files, as %.*s",
-                    timeline->strange_count, TN_STR_ARG(timeline->strange[0])));
-done:
-    return rc;
-}
-
-/* What keeps tarn from writing to the table. The text is that of a write that was refused. */
-static int warn_refusal(tarn_cx *cx, state *self)
-{
-    tn_str text = tn_str_of(tarn_cx_error(cx)), end = TN_STR("; nothing was written");
-    char kept[TN_ERROR_TEXT_MAX];
-
-    if (tn_str_ends(text, end))
-        text.len -= end.len;
-    snprintf(kept, sizeof kept, "%.*s", TN_STR_ARG(text));
-    tn_cx_forget(cx);
-    return warn(cx, self, "tarn does not write to it: %s", kept);
-}
-
-static int warn_config(tarn_cx *cx, state *self)
-{
-    int rc = tn_hudi_config_writable(cx, &self->view.config);
-
-    if (rc == TARN_E_UNSUPPORTED || rc == TARN_E_INVALID)
-        return warn_refusal(cx, self);
-    if (rc == TARN_OK && self->view.config.metadata_table)
-        rc = warn(cx, self,
-                  "the table has a metadata table, which tarn does not keep: it writes to the "
-                  "table only with --drop-metadata-table");
     return rc;
 }
 
@@ -264,57 +181,33 @@ static int fill_slices(tarn_cx *cx, state *self, const tn_slices *slices)
     self->face.uncommitted = slices->invisible;
     self->face.partitions = made;
     self->face.partition_count = slices->partition_count;
-    if (slices->invisible != 0)
-        TN_TRY(warn(cx, self,
-                    "%" PRIu64 " %s to no completed instant, so no reader sees what is there; "
-                    "`tarn files --all` lists what there is",
-                    slices->invisible, slices->invisible == 1 ? "file belongs" : "files belong"));
 done:
     return rc;
 }
 
-/* What piles up where nobody cleans and archives: tarn does neither, and Hudi's writers do both. */
-static int warn_piles(tarn_cx *cx, state *self)
+/* Slices, and with `closely` all that is found. */
+static int look(tarn_cx *cx, state *self, bool closely)
 {
-    const tn_timeline *timeline = &self->view.timeline;
-    const char *name = self->face.name != NULL ? self->face.name : "NAME";
-    uint64_t commits = 0;
-    int rc = TARN_OK;
-
-    for (size_t i = 0; i < timeline->count; i++)
-        commits += timeline->instants[i].state == TN_STATE_COMPLETED &&
-                   tn_instant_writes_data(&timeline->instants[i]);
-    if (commits > TN_CLEAN_RETAINS && self->face.older > self->face.groups)
-        TN_TRY(warn(cx, self,
-                    "%" PRIu64 " files of earlier slices lie beside %" PRIu64
-                    " file group%s, and nobody cleans: in Spark SQL, CALL run_clean(table => '%s', "
-                    "retain_commits => %d)",
-                    self->face.older, self->face.groups, self->face.groups == 1 ? "" : "s", name,
-                    TN_CLEAN_RETAINS));
-    if (commits > TN_ARCHIVE_MAX)
-        TN_TRY(warn(cx, self,
-                    "%" PRIu64
-                    " commits are on the active timeline, and Hudi archives beyond %d: in "
-                    "Spark SQL, CALL archive_commits(table => '%s', min_commits => %d, max_commits "
-                    "=> %d), once the table is cleaned",
-                    commits, TN_ARCHIVE_MAX, name, TN_ARCHIVE_MIN, TN_ARCHIVE_MAX));
-done:
-    return rc;
-}
-
-static int load_slices(tarn_cx *cx, state *self)
-{
+    const tn_slices_options options = {.footers = true};
     tn_slices slices = {0};
     int rc = tn_slices_load(cx, self->view.store, self->view.root, &self->view.config,
-                            &self->view.timeline, &(tn_slices_options){.footers = true},
-                            &self->view.arena, &slices);
+                            &self->view.timeline, &options, &self->view.arena, &slices);
 
+    if (rc != TARN_OK && !may_pass(rc))
+        return rc;
     if (rc != TARN_OK)
-        return may_pass(rc) ? warn_failure(cx, self) : rc;
-    return fill_slices(cx, self, &slices);
+        TN_TRY(tn_findings_failure(cx, &self->view, &self->findings, "unreadable-files"));
+    else
+        TN_TRY(fill_slices(cx, self, &slices));
+    TN_TRY(tn_findings_seen(cx, &self->view, &self->face, &self->findings));
+    if (closely)
+        TN_TRY(tn_findings_close(cx, &self->view, &self->face,
+                                 self->face.files_known ? &slices : NULL, &self->findings));
+done:
+    return rc;
 }
 
-int tarn_overview_open(tarn_cx *cx, const char *path, tarn_overview **out)
+static int open_overview(tarn_cx *cx, const char *path, bool closely, tarn_overview **out)
 {
     state *self = tn_calloc(cx, 1, sizeof *self);
     int rc = TARN_OK;
@@ -325,18 +218,27 @@ int tarn_overview_open(tarn_cx *cx, const char *path, tarn_overview **out)
     TN_TRY(tn_hudi_view_open(cx, path, NULL, &self->view));
     TN_TRY(fill_config(cx, self));
     TN_TRY(fill_last(cx, self));
-    TN_TRY(warn_timeline(cx, self));
     TN_TRY(tn_overview_services(cx, &self->view, &self->face));
-    TN_TRY(load_slices(cx, self));
-    TN_TRY(warn_piles(cx, self));
-    TN_TRY(warn_config(cx, self));
-    self->face.warnings = self->warnings;
+    TN_TRY(look(cx, self, closely));
+    tn_findings_sort(&self->findings);
+    self->face.findings = self->findings.items;
+    self->face.finding_count = self->findings.count;
     *out = &self->face;
     self = NULL;
 done:
     if (self != NULL)
         tarn_overview_close(&self->face);
     return rc;
+}
+
+int tarn_overview_open(tarn_cx *cx, const char *path, tarn_overview **out)
+{
+    return open_overview(cx, path, false, out);
+}
+
+int tarn_overview_diagnose(tarn_cx *cx, const char *path, tarn_overview **out)
+{
+    return open_overview(cx, path, true, out);
 }
 
 void tarn_overview_close(tarn_overview *overview)

@@ -8,6 +8,10 @@
 #include <string.h>
 
 #define HEAVY_MAX 5
+/* hoodie.compact.inline.max.delta.commits; and logs that outweigh their base file, tiny ones apart.
+ */
+#define DUE_LOGS  5
+#define DUE_BYTES (16ull << 20)
 
 static uint64_t log_bytes(const tn_slice *slice)
 {
@@ -16,6 +20,13 @@ static uint64_t log_bytes(const tn_slice *slice)
     for (size_t i = 0; i < slice->log_count; i++)
         bytes += slice->logs[i].size_bytes;
     return bytes;
+}
+
+static bool is_due(const tn_slice *slice)
+{
+    uint64_t bytes = log_bytes(slice);
+
+    return slice->log_count > DUE_LOGS || (bytes > DUE_BYTES && bytes > slice->base.size_bytes);
 }
 
 /* I1. */
@@ -78,6 +89,7 @@ int tn_overview_logs(tarn_cx *cx, tn_hudi_view *view, const tn_slices *slices, t
         if (slice->log_count == 0)
             continue;
         face->log_groups++;
+        face->log_due += is_due(slice);
         face->logs += slice->log_count;
         face->log_bytes += log_bytes(slice);
         note_heavy(heavy, &count, slice);
@@ -92,7 +104,7 @@ done:
 
 /* ---- services */
 
-static bool is_service(const tn_instant *instant)
+bool tn_overview_is_service(const tn_instant *instant)
 {
     return instant->state != TN_STATE_COMPLETED &&
            (tn_str_is(instant->word, "compaction") || tn_str_is(instant->word, "logcompaction") ||
@@ -149,7 +161,7 @@ int tn_overview_services(tarn_cx *cx, tn_hudi_view *view, tarn_overview *face)
     int rc = TARN_OK;
 
     for (size_t i = 0; i < timeline->count; i++) {
-        if (!is_service(&timeline->instants[i]))
+        if (!tn_overview_is_service(&timeline->instants[i]))
             continue;
         TN_TRY(tn_arena_grow(cx, &view->arena, &made, face->service_count, &cap, sizeof *made));
         TN_TRY(show_service(cx, view, &timeline->instants[i], &made[face->service_count]));

@@ -46,29 +46,12 @@ bool tn_doctor_temporary_name(tn_str name)
            tn_dir_busy_name(name);
 }
 
-/* A shell word: bare where it is plain, else in single quotes. */
 static int quote(doctoring *d, tn_str text, tn_str *out)
 {
     tn_buf word = {0};
-    bool plain = text.len > 0;
     int rc;
 
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-
-        plain = plain && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || strchr("/._-=:,+@%", c) != NULL);
-    }
-    if (!plain)
-        tn_buf_u8(&word, '\'');
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '\'')
-            tn_buf_text(&word, "'\\''");
-        else
-            tn_buf_u8(&word, (uint8_t)text.ptr[i]);
-    }
-    if (!plain)
-        tn_buf_u8(&word, '\'');
+    tn_buf_shell(&word, text);
     rc = tn_buf_check(d->cx, &word);
     *out = tn_buf_view(&word);
     if (rc == TARN_OK)

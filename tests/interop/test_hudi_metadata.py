@@ -30,7 +30,8 @@ INDEXES = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats
            "hoodie.clean.automatic": "true", "hoodie.parquet.small.file.limit": "0"}
 COMPACTED = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "3"}
 BY_PARTITION = {"hoodie.metadata.record.index.enable": "false", "hoodie.metadata.record.level.index.enable": "true"}
-CASES = [(6, "mor", {}), (6, "cow", {}), (8, "mor", {}), (8, "cow", {}), (9, "mor", {}), (9, "cow", {}), (9, "mor", BY_PARTITION)]
+LATER = {"hoodie.metadata.compact.max.delta.commits": "5"}  # 1.0.2 refuses a rollback right behind that compaction
+CASES = [(6, "mor", {}), (6, "cow", {}), (8, "mor", LATER), (8, "cow", {}), (9, "mor", {}), (9, "cow", {}), (9, "mor", BY_PARTITION)]
 if not FULL:
     CASES = [(6, "mor", {}), (9, "mor", {})]
 
@@ -119,7 +120,7 @@ def condition(rnd, depth=0):
 
 
 @pytest.mark.parametrize("hudi, version, kind, extra", [(v, v, k, e) for v, k, e in CASES], indirect=["hudi"], scope="session",
-                         ids=[f"v{v}-{k}{'-by-partition' if e else ''}" for v, k, e in CASES])
+                         ids=[f"v{v}-{k}{'-by-partition' if e is BY_PARTITION else ''}" for v, k, e in CASES])
 def test_metadata_table_of_hudi(hudi, version, kind, extra, tarn, tmp_path):
     made = Made(hudi, tmp_path, version, kind, extra)
     for step in made.history():

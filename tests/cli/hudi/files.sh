@@ -20,7 +20,7 @@ tarn show t8
 tarn show t6 --json | python3 -c '
 import json, sys
 d = json.load(sys.stdin)
-print(d["kind"], d["version"], d["merge_mode"], d["rows"], d["pending"], len(d["warnings"]), len(d["last"]))'
+print(d["kind"], d["version"], d["merge_mode"], d["rows"], d["pending"], len(d["findings"]), len(d["last"]))'
 # a plain directory has files and columns, too
 mkdir -p lake/p=1
 cp $TARN_SOURCE/tests/golden/parquet/flat_index_v1_groups.parquet lake/p=1/a.parquet

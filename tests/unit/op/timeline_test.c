@@ -164,7 +164,7 @@ static void test_timeline__table(void **state)
     assert_int_equal(overview->rows, 900);
     assert_int_equal(overview->pending, 2);
     assert_int_equal(overview->last_count, 1);
-    assert_int_equal(overview->warning_count, 1);
+    assert_int_equal(overview->finding_count, 1);
     tarn_files_close(files);
     tarn_columns_close(columns);
     tarn_overview_close(overview);
