@@ -259,6 +259,13 @@ done:
     return rc;
 }
 
+/* Whether a meta column tells which write a row is of. */
+static bool tells_write(tn_str name)
+{
+    return tn_str_is(name, "_hoodie_commit_time") || tn_str_is(name, "_hoodie_commit_seqno") ||
+           tn_str_is(name, "_hoodie_file_name");
+}
+
 static int bind_columns(tarn_cx *cx, tn_slice_columns *c)
 {
     const struct ArrowSchema *partitions = c->task->partition_schema;
@@ -277,6 +284,10 @@ static int bind_columns(tarn_cx *cx, tn_slice_columns *c)
                 (int32_t)find_field(partitions, tn_str_of(c->work.children[i]->name));
         if (c->rules->partial == TN_PARTIAL_FILL_UNAVAILABLE && is_text(column->type.kind))
             column->blank = TN_BLANK_TEXT;
+        if (c->rules->partial == TN_PARTIAL_IGNORE_NULLS) {
+            column->blank = TN_BLANK_NULL;
+            column->of_latest = tells_write(tn_str_of(c->work.children[i]->name));
+        }
     }
     if (c->rules->partial == TN_PARTIAL_IGNORE_DEFAULTS)
         TN_TRY(find_defaults(cx, c));
@@ -549,9 +560,9 @@ static int mark_commit_time(tarn_cx *cx, const tn_slice_columns *c, const struct
     const struct ArrowArray *array;
     int rc = TARN_OK;
 
-    if (c->order_count > 1)
+    if (c->order_count > 1 && !c->rules->deletes_always)
         return TARN_OK;
-    if (c->order_count == 0) {
+    if (c->order_count == 0 || c->rules->deletes_always) {
         for (int64_t i = 0; i < batch->length; i++)
             flags[i] *= 2;
         return TARN_OK;

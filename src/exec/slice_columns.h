@@ -25,6 +25,7 @@ typedef struct tn_slice_column {
     enum tn_slice_blank blank;
     int64_t number;
     int32_t partition; /* column of the partition values that wins over the files', or -1 */
+    bool of_latest;    /* of the version that came last (TN_PARTIAL_IGNORE_NULLS) */
 } tn_slice_column;
 
 /* A field, down through structs. */

@@ -3,6 +3,7 @@
  *   blocks with a part of the columns   a field is that of the topmost version whose writer had it
  *   IGNORE_DEFAULTS, FILL_UNAVAILABLE   ... whose value does not stand for "as before"; where all
  *                                       do, that of the lowest version
+ *   IGNORE_NULLS                        so for nulls; commit and file are those of the last version
  *
  * I1: a field that no version has is null.
  * I2: defaults are compared as Hudi on Spark compares them, by object: null, booleans, and integers
@@ -63,6 +64,23 @@ static version of_log(const fill *f, uint32_t batch, uint32_t row, const uint8_t
     return (version){&f->map->batches[batch].rows, row};
 }
 
+/* The version of the logs that came last: batches and their rows are in the order of the logs. */
+static version latest(const fill *f, const tn_slice_entry *entry)
+{
+    uint32_t batch = entry->batch, row = entry->row;
+    const uint8_t *has;
+
+    for (uint32_t i = entry->more; i != TN_SLICE_NO_LINK; i = f->map->links[i].next) {
+        const tn_slice_link *link = &f->map->links[i];
+
+        if (link->batch > batch || (link->batch == batch && link->row > row)) {
+            batch = link->batch;
+            row = link->row;
+        }
+    }
+    return of_log(f, batch, row, &has);
+}
+
 /* Where field c of an item comes from. */
 static version find(const fill *f, const tn_slice_item *item, int64_t c)
 {
@@ -70,6 +88,8 @@ static version find(const fill *f, const tn_slice_item *item, int64_t c)
     const tn_slice_entry *entry = item->entry;
     const uint8_t *has;
 
+    if (f->map->columns->columns[c].of_latest)
+        return latest(f, entry);
     if (item->base >= 0 && item->base_on_top && settles(f, c, base, NULL, &best))
         return best;
     v = of_log(f, entry->batch, entry->row, &has);

@@ -519,7 +519,9 @@ int tn_slice_map_deletes(tarn_cx *cx, tn_slice_map *map, const tn_log_deletes *d
         tn_str key = positions != NULL ? (tn_str){(const char *)&positions[i], sizeof positions[i]}
                                        : deletes->keys[i];
         uint32_t hash = tn_slice_hash(key);
-        uint8_t standing = map->columns->by_order ? orders->standings[i] : TN_STANDS_ALWAYS;
+        uint8_t standing = map->columns->by_order && !map->columns->rules->deletes_always
+                               ? orders->standings[i]
+                               : TN_STANDS_ALWAYS;
         tn_slice_entry *entry;
         bool made;
 

@@ -4,9 +4,11 @@
  *
  * I1: below version 8 the payload class decides, then the strategy; without both the ordering
  *     columns do. From 8 on the mode does, and the strategy where it is missing.
- * I2: Hudi's own payload classes mean what the upgrade to version 9 makes of them, in every
- * version. I3: a merger that is a program of the user's is refused by name: which row of a key is
- * right, only it knows. */
+ * I2: Hudi's own payload classes mean what the upgrade to version 9 makes of them, but for those
+ *     which 1.2.0 still runs in tables of older versions, with other answers (`runs`): it gives the
+ *     row of PostgresDebeziumAvroPayload as it came, without the values that are filled there.
+ * I3: a merger that is a program of the user's is refused by name: which row of a key is right,
+ *     only it knows. */
 #include "op/read_hudi.h"
 
 #include <assert.h>
@@ -25,6 +27,10 @@ typedef struct payload {
     const char *ordering[2]; /* where the table names no ordering columns */
     const char *delete_field, *delete_marker;
     const char *unavailable;
+    /* Below version 9 the class itself runs (HoodieAvroRecordMerger): a delete has no row to be
+     * compared with, so it always counts, and what it fills is other than later. */
+    bool runs;
+    enum tn_partial_mode partial_run;
 } payload;
 
 static const payload payloads[] = {
@@ -36,7 +42,9 @@ static const payload payloads[] = {
      .partial = TN_PARTIAL_IGNORE_DEFAULTS},
     {.name = "PartialUpdateAvroPayload",
      .mode = TN_MERGE_EVENT_TIME,
-     .partial = TN_PARTIAL_IGNORE_DEFAULTS},
+     .partial = TN_PARTIAL_IGNORE_DEFAULTS,
+     .runs = true,
+     .partial_run = TN_PARTIAL_IGNORE_NULLS},
     {.name = "AWSDmsAvroPayload",
      .mode = TN_MERGE_COMMIT_TIME,
      .delete_field = "Op",
@@ -45,14 +53,16 @@ static const payload payloads[] = {
      .mode = TN_MERGE_EVENT_TIME,
      .ordering = {"_event_bin_file", "_event_pos"},
      .delete_field = "_change_operation_type",
-     .delete_marker = "d"},
+     .delete_marker = "d",
+     .runs = true},
     {.name = "PostgresDebeziumAvroPayload",
      .mode = TN_MERGE_EVENT_TIME,
      .partial = TN_PARTIAL_FILL_UNAVAILABLE,
      .ordering = {"_event_lsn"},
      .delete_field = "_change_operation_type",
      .delete_marker = "d",
-     .unavailable = DEBEZIUM_ABSENT}};
+     .unavailable = DEBEZIUM_ABSENT,
+     .runs = true}};
 
 static tn_str property(const tn_hudi_config *config, const char *key)
 {
@@ -148,11 +158,17 @@ static int take_ordering(tarn_cx *cx, tn_reading *reading, const payload *own)
     return TARN_OK;
 }
 
+static bool runs(const tn_hudi_config *config, const payload *own)
+{
+    return own != NULL && own->runs && config->version < 9;
+}
+
 static int take_deletes(tarn_cx *cx, tn_reading *reading, const payload *own)
 {
     const tn_hudi_config *config = &reading->config;
     tn_slice_rules *rules = &reading->rules;
 
+    rules->deletes_always = runs(config, own);
     rules->delete_field = config->delete_field;
     rules->delete_marker = config->delete_marker;
     if (rules->delete_field.len == 0 && own != NULL && own->delete_field != NULL) {
@@ -173,7 +189,9 @@ static int take_partial(tarn_cx *cx, tn_reading *reading, const payload *own)
     tn_slice_rules *rules = &reading->rules;
     tn_str mode = property(config, "hoodie.table.partial.update.mode");
 
-    rules->partial = own != NULL ? own->partial : TN_PARTIAL_NONE;
+    rules->partial = own == NULL         ? TN_PARTIAL_NONE
+                     : runs(config, own) ? own->partial_run
+                                         : own->partial;
     if (tn_str_is(mode, "IGNORE_DEFAULTS"))
         rules->partial = TN_PARTIAL_IGNORE_DEFAULTS;
     else if (tn_str_is(mode, "FILL_UNAVAILABLE"))

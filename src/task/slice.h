@@ -20,7 +20,10 @@ typedef struct tn_slice_instants {
 enum tn_partial_mode { /* hoodie.table.partial.update.mode, and payloads that mean one */
                        TN_PARTIAL_NONE = 0,
                        TN_PARTIAL_IGNORE_DEFAULTS,
-                       TN_PARTIAL_FILL_UNAVAILABLE
+                       TN_PARTIAL_FILL_UNAVAILABLE,
+                       /* PartialUpdateAvroPayload below version 9: nulls stand for "as before", and
+                          who comes last gives the commit and the file, however late its row is */
+                       TN_PARTIAL_IGNORE_NULLS
 };
 
 /* How versions of a row become one: the same for all slices of a table. */
@@ -33,10 +36,12 @@ typedef struct tn_slice_rules {
     size_t key_count;
     tn_str delete_field, delete_marker; /* a column whose text says that the row is deleted */
     enum tn_partial_mode partial;
-    tn_str unavailable; /* of FILL_UNAVAILABLE: the text that stands for "as before" */
-    bool newest_log;    /* the payload of the last writer wins among logs whatever the ordering
-                           says, and then against the base file by ordering (version 6,
-                           DefaultHoodieRecordPayload's forerunners) */
+    tn_str unavailable;  /* of FILL_UNAVAILABLE: the text that stands for "as before" */
+    bool deletes_always; /* whatever their ordering value, and a row after them among logs is new
+                            (payload classes that run as such: below version 9) */
+    bool newest_log;     /* the payload of the last writer wins among logs whatever the ordering
+                            says, and then against the base file by ordering (version 6,
+                            DefaultHoodieRecordPayload's forerunners) */
 } tn_slice_rules;
 
 typedef struct tn_slice_log {

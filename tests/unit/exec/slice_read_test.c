@@ -286,6 +286,42 @@ static void test_slice_read__fill_unavailable(void **state)
     run(cases, sizeof cases / sizeof *cases, &rules);
 }
 
+static void test_slice_read__payload_that_ignores_nulls(void **state)
+{
+    static const tn_slice_rules rules = {.partial = TN_PARTIAL_IGNORE_NULLS,
+                                         .deletes_always = true};
+    static const slice_case cases[] = {
+        {"a late row gives the commit, though the base is on top", EVENT, "a/5/x/1",
+         "R 001 a/4/y/2", "a/5/x/1@001"},
+        {"a late row fills, and gives the commit", EVENT, NULL,
+         "R 001 a/9/-/2 | R 002 a/8/z/3 | R 003 a/7/w/4", "a/9/z/2@003"},
+        {"a greater value after a late row", EVENT, "a/1/x/1", "R 001 a/8/y/- | R 002 a/9/-/-",
+         "a/9/y/1@002"},
+        {"two rows of a block", EVENT, NULL, "R 001 a/9/-/2 | R 002 b/1/q/1 a/8/z/3",
+         "a/9/z/2@002 b/1/q/1@002"},
+    };
+
+    (void)state;
+    run(cases, sizeof cases / sizeof *cases, &rules);
+}
+
+static void test_slice_read__deletes_that_always_count(void **state)
+{
+    static const tn_slice_rules rules = {.deletes_always = true};
+    static const slice_case cases[] = {
+        {"with a smaller value", EVENT, "a/5/x", "D 001 a@l4", ""},
+        {"with a smaller value among logs", EVENT, "a/1/x", "R 001 a/9/y | D 002 a@l8", ""},
+        {"a row that is a delete", EVENT, "a/5/x", "R 001 a/4/-/-/true", ""},
+        {"a row after one with a greater value", EVENT, NULL, "D 001 a@l9 | R 002 a/8/y",
+         "a/8/y/-@002"},
+        {"which then meets the base file", EVENT, "a/10/x", "D 001 a@l20 | R 002 a/8/y",
+         "a/10/x/-@000"},
+    };
+
+    (void)state;
+    run(cases, sizeof cases / sizeof *cases, &rules);
+}
+
 /* Rows that a damaged log lost do not go without a word. */
 static void test_slice_read__lost_blocks(void **state)
 {
