@@ -75,11 +75,14 @@ int tn_reading_range(tarn_cx *cx, tn_reading *r)
                                r->until, &read->arena, &r->range));
     if (r->range.note.len != 0)
         tn_reading_say(r, "%.*s", TN_STR_ARG(r->range.note));
-    if (r->range.empty)
+    if (r->range.empty && r->timeline.count != 0)
         goto done;
-    tn_query_range_slices(&r->range, &options);
+    if (!r->range.empty)
+        tn_query_range_slices(&r->range, &options); /* else this tells of a timeline that is lost */
     TN_TRY(tn_slices_load(cx, read->store, read->root, &r->config, &r->timeline, &options,
                           &read->arena, &r->slices));
+    if (r->range.empty)
+        goto done;
     TN_TRY(tn_query_range_instants(cx, &r->timeline, &r->range, r->slices.whole, &read->arena,
                                    &r->instants));
     TN_TRY(make_condition(cx, r));

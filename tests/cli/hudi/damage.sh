@@ -39,3 +39,9 @@ tarn show t | head -3
 make 8
 : >t/.hoodie/timeline/notes.txt
 tarn timeline t -q --limit 1
+# a timeline that is lost is no empty table, however it is asked
+for version in 6 8; do
+    make $version
+    rm -f t/.hoodie/[0-9]* && rm -rf t/.hoodie/timeline/[0-9]*
+    for what in "" "--since 000" "--mode cdc --since 000"; do tarn read t $what || echo "exit $?"; done
+done
