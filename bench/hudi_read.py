@@ -8,6 +8,7 @@ column's values. The tables are made once and kept in DIR:
   small        the same in 1,200 files
   two-logs     130,000 rows, merge on read: one base file and two logs that change each row
   many-logs    130,000 rows in 100 file groups with 12 logs each
+  indexed      1 M rows in 10 files, with a record index
   listed       100,000 files, listed by the metadata table
 """
 import json, os, shutil, statistics, subprocess, sys, time
@@ -54,6 +55,10 @@ def make_table(folder, name, rows):
               hoodie__parquet__max__file__size="2147483647")
     elif name == "small":
         write(spark, source.repartition(1200), partial, "bulk_insert", hoodie__bulkinsert__shuffle__parallelism="1200")
+    elif name == "indexed":
+        write(spark, source.repartition(10), partial, "bulk_insert", hoodie__bulkinsert__shuffle__parallelism="10",
+              hoodie__metadata__enable="true", hoodie__metadata__record__index__enable="true",
+              hoodie__metadata__global__record__level__index__enable="true")
     elif name == "two-logs":
         write(spark, source.coalesce(1), partial, "bulk_insert", **log, **quiet, hoodie__bulkinsert__shuffle__parallelism="1")
         for _ in range(2):
@@ -122,20 +127,20 @@ class Contest:
         self.bench.log.write(json.dumps({"bench": name, "who": who, "seconds": round(median, 4), "rows": rows, "runs": len(seconds)}) + "\n")
         print(f"{name:38} {who:14} {median:8.3f} s", flush=True)
 
-    def key(self, rows):
-        """A row by its key, by the record index where the table has one."""
-        table = self.table("one", rows)
+    def key(self, name, what, rows):
+        """A row by its key."""
+        table = self.table(name, rows)
         some = subprocess.run([self.bench.args.tarn, "read", table, "--columns", "order_id", "--limit", "1", "--format", "ndjson"],
                               check=True, capture_output=True, text=True).stdout
         key = json.loads(some.splitlines()[0])["order_id"]
-        self.bench.contest(f"hudi one key of {rows}", 0, {"tarn": lambda: [self.bench.args.tarn, "read", table, "--key", key]}, rows=1)
+        self.bench.contest(f"hudi {what} of {rows}", 0, {"tarn": lambda: [self.bench.args.tarn, "read", table, "--key", key]}, rows=1)
 
     def listed(self, files):
         table = self.table("listed", files)
         self.bench.contest(f"hudi files of {files}", 0, {"tarn": lambda: [self.bench.args.tarn, "files", table, "--no-rows", "--json"]}, rows=files)
 
     def first_row(self):
-        table = self.table("two-logs", 20_000 if self.bench.args.quick else 130_000)
+        table = self.table("two-logs", 1_000)
         self.bench.contest("hudi first row", 0, {"tarn": lambda: [self.bench.args.tarn, "read", table, "--limit", "1"]}, rows=1)
 
 
@@ -143,7 +148,8 @@ def run(bench):
     contest = Contest(bench)
     for name, rows in TABLES.items():
         contest.whole(name, 20_000 if bench.args.quick else rows)
-    contest.key(20_000 if bench.args.quick else 1_000_000)
+    contest.key("one", "one key", 20_000 if bench.args.quick else 1_000_000)
+    contest.key("indexed", "one key with record index", 20_000 if bench.args.quick else 1_000_000)
     contest.first_row()
     contest.listed(2_000 if bench.args.quick else 100_000)
 

@@ -7,7 +7,9 @@
  * I1: columns of the file are decoded only where the result or the filter needs them.
  * I2: pruning by a column that a partition value shadows, whose old dates are moved to today's
  *     calendar, or whose values become others in its type of today, is left out: its statistics
- *     speak of other values. */
+ *     speak of other values.
+ * I3: where rows of certain record keys are asked for, these are found in the key column first, and
+ *     of the other columns only their pages are read. */
 #include "exec/exec_read.h"
 
 #include <assert.h>
@@ -18,6 +20,7 @@
 #include "codec/parquet/arrow.h"
 #include "codec/parquet/prune.h"
 #include "exec/read_calendar.h"
+#include "exec/read_find.h"
 #include "exec/read_keys.h"
 #include "exec/read_names.h"
 #include "exec/read_rows.h"
@@ -182,6 +185,36 @@ done:
     return rc;
 }
 
+/* I3. The rows of `prune`, or all where it is not `pruned` yet, become those of the keys. */
+static int find_keys(tarn_cx *cx, tn_exec_read *r, bool *pruned, tn_prune *prune)
+{
+    tn_row_range *rows;
+    size_t count;
+    bool found;
+    int rc = TARN_OK;
+
+    if (r->task->record_key_count == 0 || r->column_count == 0)
+        return TARN_OK;
+    TN_TRY(tn_read_find(cx, &r->file, r->task->skip_crc, r->task->record_keys,
+                        r->task->record_key_count, *pruned ? prune->ranges : NULL,
+                        prune->range_count, &r->arena, &found, &rows, &count));
+    if (!found)
+        goto done;
+    prune->groups = tn_arena_array(cx, &r->arena, count + 1, sizeof *prune->groups);
+    if (prune->groups == NULL)
+        TN_TRY(TARN_E_NOMEM);
+    prune->group_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || rows[i].group != rows[i - 1].group)
+            prune->groups[prune->group_count++] = rows[i].group;
+    prune->ranges = rows;
+    prune->range_count = count;
+    r->counts.groups_read = prune->group_count;
+    *pruned = true;
+done:
+    return rc;
+}
+
 static int start(tarn_cx *cx, tn_exec_read *r)
 {
     struct ArrowSchema file = {0};
@@ -213,6 +246,7 @@ static int start(tarn_cx *cx, tn_exec_read *r)
         r->counts.groups_read = prune.group_count;
         r->counts.pages_dropped = prune.pages_dropped;
     }
+    TN_TRY(find_keys(cx, r, &pruned, &prune));
     if (r->column_count == 0)
         r->rows_left = r->file.footer.rows;
     else if (!pruned || prune.group_count > 0)

@@ -36,6 +36,7 @@
                   */
 #define WINDOW_BYTES_MAX    (1ull << 20)
 #define WINDOW_BYTES_MIN    (16ull << 10)
+#define WINDOW_BYTES_SPARSE (128ull << 10) /* where pages are passed over */
 #define PAGE_BYTES_EXPECTED (1ull << 20)
 
 typedef struct lane {
@@ -381,6 +382,8 @@ static int make_sources(tarn_cx *cx, tn_parquet_scan *scan, const group_span *sp
         window = window < WINDOW_BYTES_MIN   ? WINDOW_BYTES_MIN
                  : window > WINDOW_BYTES_MAX ? WINDOW_BYTES_MAX
                                              : window;
+        if (!whole && window > WINDOW_BYTES_SPARSE)
+            window = WINDOW_BYTES_SPARSE;
         TN_TRY(tn_budget_take(cx, window * scan->lane_count, "reading a row group"));
         scan->group_charge = window * scan->lane_count;
         for (size_t i = 0; i < scan->lane_count; i++)
