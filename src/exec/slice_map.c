@@ -198,7 +198,7 @@ static bool replaces(const tn_slice_map *map, const tn_slice_entry *entry, bool 
 {
     bool held_always = (entry->flags & TN_SLICE_DELETE) != 0 && entry->standing == TN_STANDS_ALWAYS;
 
-    if (!map->columns->by_order || map->columns->rules->newest_log)
+    if (!map->columns->by_order)
         return true;
     if (block && held_always)
         return false;

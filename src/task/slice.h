@@ -39,9 +39,6 @@ typedef struct tn_slice_rules {
     tn_str unavailable;  /* of FILL_UNAVAILABLE: the text that stands for "as before" */
     bool deletes_always; /* whatever their ordering value, and a row after them among logs is new
                             (payload classes that run as such: below version 9) */
-    bool newest_log;     /* the payload of the last writer wins among logs whatever the ordering
-                            says, and then against the base file by ordering (version 6,
-                            DefaultHoodieRecordPayload's forerunners) */
 } tn_slice_rules;
 
 typedef struct tn_slice_log {

@@ -169,20 +169,6 @@ static void test_slice_read__several_ordering_columns(void **state)
     run(cases, sizeof cases / sizeof *cases, &rules);
 }
 
-static void test_slice_read__newest_log(void **state)
-{
-    static const tn_slice_rules rules = {.newest_log = true};
-    static const slice_case cases[] = {
-        {"the last log wins, and then loses against the base", EVENT, "a/5/x",
-         "R 001 a/9/y | R 002 a/4/z", "a/5/x/-@000"},
-        {"the last log wins, and then against the base", EVENT, "a/3/x",
-         "R 001 a/9/y | R 002 a/4/z", "a/4/z/-@002"},
-    };
-
-    (void)state;
-    run(cases, sizeof cases / sizeof *cases, &rules);
-}
-
 static void test_slice_read__delete_marker(void **state)
 {
     static const tn_slice_rules rules = {.delete_field = {"n", 1}, .delete_marker = {"9", 1}};
