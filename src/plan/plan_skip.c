@@ -17,8 +17,7 @@ typedef struct skip {
     const tn_slices *slices;
     const tn_str *hashes;
     bool logs;
-    tn_map *files;      /* of each column: "<hash of partition>/<name>" -> number of its record */
-    tn_map *partitions; /* of each column: hash -> number */
+    tn_map *files; /* of each column: "<hash of partition>/<name>" -> number of its record */
     tn_arena arena;
     tn_buf key;
     tn_filter_range *ranges; /* of a slice: a set per file */
@@ -72,38 +71,30 @@ static int index_column(tarn_cx *cx, skip *s, size_t c)
     for (size_t i = 0; column->usable && i < column->count; i++)
         TN_TRY(add_key(cx, s, &s->files[c],
                        file_key(s, column->stats[i].partition_hash, column->stats[i].file), i));
-    for (size_t i = 0; column->partitions_usable && i < column->partition_count; i++)
-        TN_TRY(add_key(cx, s, &s->partitions[c], column->partition_stats[i].partition_hash, i));
 done:
     return rc;
 }
 
-static void range_of(const skip *s, size_t c, const tn_map *map, tn_str key,
-                     const tn_metadata_stats *stats, tn_filter_range *out)
+static void range_of(const skip *s, size_t c, tn_str key, tn_filter_range *out)
 {
-    const size_t *place = tn_map_find(map, key);
+    const size_t *place = tn_map_find(&s->files[c], key);
 
     *out = (tn_filter_range){.entries = -1};
     if (place != NULL && *place != SIZE_MAX)
-        tn_plan_skip_range(&s->filter->columns[c], &stats[*place], out);
+        tn_plan_skip_range(&s->filter->columns[c], &s->columns[c].stats[*place], out);
 }
 
-/* The ranges of one file, or of a partition (name {NULL, 0}), as set number `set`. */
+/* The ranges of one file, as set number `set`. */
 static void fill_set(skip *s, size_t set, tn_str hash, tn_str name)
 {
     size_t count = s->filter->column_count;
 
     for (size_t c = 0; c < count; c++) {
         tn_filter_range *out = &s->ranges[set * count + c];
-        const tn_skip_column *column = &s->columns[c];
 
         *out = (tn_filter_range){.entries = -1};
-        if (!tn_plan_skip_column(&s->filter->columns[c]))
-            continue;
-        if (name.ptr == NULL && column->partitions_usable)
-            range_of(s, c, &s->partitions[c], hash, column->partition_stats, out);
-        else if (name.ptr != NULL && column->usable)
-            range_of(s, c, &s->files[c], file_key(s, hash, name), column->stats, out);
+        if (tn_plan_skip_column(&s->filter->columns[c]) && s->columns[c].usable)
+            range_of(s, c, file_key(s, hash, name), out);
     }
 }
 
@@ -129,12 +120,7 @@ static int judge(tarn_cx *cx, skip *s, const tn_slice *slice, bool *may)
     int rc = TARN_OK;
 
     *may = true;
-    TN_TRY(need_sets(cx, s, slice->log_count + 2));
-    fill_set(s, 0, hash, (tn_str){NULL, 0});
-    if (!tn_filter_range_may(s->filter, s->ranges, 1)) {
-        *may = false;
-        goto done;
-    }
+    TN_TRY(need_sets(cx, s, slice->log_count + 1));
     if (slice->base.name.len != 0)
         fill_set(s, sets++, hash, slice->base.name);
     if (slice->log_count != 0 && !s->logs)
@@ -159,8 +145,7 @@ int tn_plan_skip_slices(tarn_cx *cx, const tn_filter *filter, const tn_skip_colu
 
     assert(filter != NULL && keep != NULL && dropped != NULL);
     s.files = tn_calloc(cx, filter->column_count + 1, sizeof *s.files);
-    s.partitions = tn_calloc(cx, filter->column_count + 1, sizeof *s.partitions);
-    if (s.files == NULL || s.partitions == NULL)
+    if (s.files == NULL)
         TN_TRY(TARN_E_NOMEM);
     for (size_t c = 0; c < filter->column_count; c++)
         TN_TRY(index_column(cx, &s, c));
@@ -175,14 +160,9 @@ int tn_plan_skip_slices(tarn_cx *cx, const tn_filter *filter, const tn_skip_colu
     }
     *dropped = n;
 done:
-    for (size_t c = 0; c < filter->column_count; c++) {
-        if (s.files != NULL)
-            tn_map_clear(&s.files[c]);
-        if (s.partitions != NULL)
-            tn_map_clear(&s.partitions[c]);
-    }
+    for (size_t c = 0; s.files != NULL && c < filter->column_count; c++)
+        tn_map_clear(&s.files[c]);
     free(s.files);
-    free(s.partitions);
     free(s.ranges);
     tn_buf_clear(&s.key);
     tn_arena_clear(&s.arena);

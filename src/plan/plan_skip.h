@@ -11,9 +11,6 @@ typedef struct tn_skip_column {
     bool usable; /* `stats`: a record per file */
     const tn_metadata_stats *stats;
     size_t count;
-    bool partitions_usable; /* `partition_stats`: a record per partition, of the latest snapshot */
-    const tn_metadata_stats *partition_stats;
-    size_t partition_count;
 } tn_skip_column;
 
 /* Whether statistics of this column may be used at all: not of meta columns, whose values logs do

@@ -222,13 +222,6 @@ static void test_plan_skip__types(void **state)
                   tn_plan_skip_slices(w.cx, &filter, known, &slices, &hash, true, &keep, &dropped));
         if (keep != cases[i].keep || dropped != (size_t)!keep)
             fail_msg("case %zu: %s: %s", i, cases[i].filter, keep ? "kept" : "dropped");
-        /* The same of its partition. */
-        keep = 1;
-        known[0] = (tn_skip_column){
-            .partitions_usable = true, .partition_stats = &stats, .partition_count = 1};
-        assert_ok(w.cx,
-                  tn_plan_skip_slices(w.cx, &filter, known, &slices, &hash, true, &keep, &dropped));
-        assert_int_equal(keep, cases[i].keep);
     }
     shut(&w);
 }
