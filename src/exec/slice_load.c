@@ -220,7 +220,7 @@ static int find_positions(tarn_cx *cx, window *w, uint32_t count, tn_arena *aren
 
     if (!w->l->options->by_position || count == 0)
         return TARN_OK;
-    TN_TRY(tn_slice_positions(cx, w->block, arena, count, &w->positions));
+    TN_TRY(tn_slice_positions(cx, w->block, arena, count, w->l->options->base_rows, &w->positions));
     w->l->out->misplaced = w->positions == NULL;
 done:
     return rc;
@@ -331,7 +331,8 @@ int tn_slice_load(tarn_cx *cx, const tn_slice_load_options *options, tn_slice_ma
         l.pieces[i] = (tn_slice_piece){.columns = map->columns,
                                        .store = options->store,
                                        .pick = &map->pick,
-                                       .by_position = options->by_position};
+                                       .by_position = options->by_position,
+                                       .base_rows = options->base_rows};
     TN_TRY(load_all(cx, &l));
 done:
     for (size_t i = 0; i < l.piece_count; i++)

@@ -9,6 +9,7 @@ typedef struct tn_slice_load_options {
     tn_store *store;
     const tn_slice_blocks *blocks;
     bool by_position;      /* rows are met by the positions that blocks have, not by key */
+    uint64_t base_rows;    /* of the base file: positions lie below */
     uint64_t bytes_max;    /* that the map may hold; UINT64_MAX: any */
     uint64_t window_bytes; /* of contents that are decoded at once, about; 0: the usual */
 } tn_slice_load_options;

@@ -63,7 +63,8 @@ void tn_slice_piece_clear(tn_slice_piece *piece)
     *piece = (tn_slice_piece){.columns = piece->columns,
                               .store = piece->store,
                               .pick = piece->pick,
-                              .by_position = piece->by_position};
+                              .by_position = piece->by_position,
+                              .base_rows = piece->base_rows};
 }
 
 /* ---- batches and runs */
@@ -308,7 +309,7 @@ done:
 }
 
 int tn_slice_positions(tarn_cx *cx, const tn_slice_block *block, tn_arena *arena, size_t count,
-                       const int64_t **out)
+                       uint64_t base_rows, const int64_t **out)
 {
     char where[256];
     int64_t *positions = NULL;
@@ -324,7 +325,9 @@ int tn_slice_positions(tarn_cx *cx, const tn_slice_block *block, tn_arena *arena
         tn_cx_forget(cx);
         return TARN_OK;
     }
-    if (rc == TARN_OK && found == count)
+    /* They ascend. */
+    if (rc == TARN_OK && found == count &&
+        (count == 0 || (uint64_t)positions[count - 1] < base_rows))
         *out = positions;
     return rc;
 }
@@ -338,7 +341,7 @@ static int find_positions(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_blo
     *out = NULL;
     if (!piece->by_position || count == 0)
         return TARN_OK;
-    TN_TRY(tn_slice_positions(cx, block, &piece->arena, count, out));
+    TN_TRY(tn_slice_positions(cx, block, &piece->arena, count, piece->base_rows, out));
     piece->misplaced = piece->misplaced || *out == NULL;
 done:
     return rc;

@@ -20,7 +20,7 @@ typedef struct tn_slice_run {
 
 /* Decodes records of one schema. */
 typedef struct tn_slice_writer {
-    tn_str text; /* of the schema */
+    tn_str text;                    /* of the schema */
     const tn_scan_version *version; /* what its columns were called; NULL: as today */
     bool partial;
     tn_avro_schema schema;
@@ -34,8 +34,9 @@ typedef struct tn_slice_piece {
     const tn_slice_columns *columns;
     tn_store *store;
     const tn_slice_pick *pick;
-    bool by_position; /* positions of records are asked for */
-    bool misplaced;   /* a block has another number of them than of records */
+    bool by_position;   /* positions of records are asked for */
+    uint64_t base_rows; /* of the base file that they are of */
+    bool misplaced;     /* a block has another number of them than of records, or one beyond */
     tn_arena arena;
     struct ArrowArray *batches;
     const uint8_t **has; /* per batch */
@@ -53,16 +54,17 @@ typedef struct tn_slice_piece {
     char where[256];
 } tn_slice_piece;
 
-/* Zeroed but for columns, store, pick and by_position is empty and valid. */
+/* Zeroed but for columns, store, pick, by_position and base_rows is empty and valid. */
 void tn_slice_piece_clear(tn_slice_piece *piece);
 /* All of a block. */
 int tn_slice_piece_add(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block);
 /* Some records of an Avro block; their positions, or NULL. */
 int tn_slice_piece_records(tarn_cx *cx, tn_slice_piece *piece, const tn_slice_block *block,
                            const tn_str *records, const int64_t *positions, size_t count);
-/* The positions of a block's records, in the arena; NULL when they are not `count`. */
+/* The positions of a block's records, in the arena; NULL when they are not `count`, or not all of
+ * rows below `base_rows`. */
 int tn_slice_positions(tarn_cx *cx, const tn_slice_block *block, tn_arena *arena, size_t count,
-                       const int64_t **out);
+                       uint64_t base_rows, const int64_t **out);
 /* After the last of them. */
 int tn_slice_piece_finish(tarn_cx *cx, tn_slice_piece *piece);
 /* "path: byte n", cut where it is long. */

@@ -171,6 +171,7 @@ static int load(tarn_cx *cx, tn_slice_read *r, tn_slice_loaded *loaded)
 
     options.bytes_max = bytes_max;
     options.by_position = r->by_position;
+    options.base_rows = (uint64_t)r->base_rows;
     window = window > WINDOW_BYTES_MAX ? WINDOW_BYTES_MAX : window;
     options.window_bytes = window < WINDOW_BYTES_MIN ? WINDOW_BYTES_MIN : window;
     give_back(r);
@@ -246,8 +247,8 @@ static bool may_place(const tn_slice_read *r)
     return may;
 }
 
-/* Marks the rows that the map has; *misplaced: one is beyond the file. */
-static int mark_places(tarn_cx *cx, tn_slice_read *r, bool *misplaced)
+/* Marks the rows that the map has. */
+static int mark_places(tarn_cx *cx, tn_slice_read *r)
 {
     size_t bytes = (size_t)r->base_rows / 8 + 1;
 
@@ -255,13 +256,12 @@ static int mark_places(tarn_cx *cx, tn_slice_read *r, bool *misplaced)
     r->placed = tn_calloc(cx, bytes, 1);
     if (r->placed == NULL)
         return TARN_E_NOMEM;
-    for (size_t i = 0; i < r->map.count && !*misplaced; i++) {
+    for (size_t i = 0; i < r->map.count; i++) {
         int64_t position;
 
         memcpy(&position, r->map.entries[i].key, sizeof position);
-        *misplaced = position < 0 || position >= r->base_rows;
-        if (!*misplaced)
-            tn_bit_set(r->placed, position);
+        assert(position >= 0 && position < r->base_rows);
+        tn_bit_set(r->placed, position);
     }
     return TARN_OK;
 }
@@ -275,12 +275,13 @@ static int start_merge(tarn_cx *cx, tn_slice_read *r, bool *misplaced)
     *misplaced = false;
     TN_TRY(make_base_task(cx, r));
     TN_TRY(open_base(cx, r));
+    if (r->by_position) {
+        tn_exec_read_counts(r->base, &counts);
+        r->base_rows = (int64_t)counts.rows;
+    }
     TN_TRY(load_first(cx, r, misplaced));
-    if (!r->by_position || *misplaced)
-        goto done;
-    tn_exec_read_counts(r->base, &counts);
-    r->base_rows = (int64_t)counts.rows;
-    TN_TRY(mark_places(cx, r, misplaced));
+    if (r->by_position && !*misplaced)
+        TN_TRY(mark_places(cx, r));
 done:
     return rc;
 }
@@ -607,7 +608,6 @@ done:
 static int next_pass(tarn_cx *cx, tn_slice_read *r, bool *more)
 {
     tn_slice_loaded loaded;
-    bool misplaced = false;
     int rc = TARN_OK;
 
     *more = r->map.pick.pass + 1 < r->map.pick.passes;
@@ -617,7 +617,7 @@ static int next_pass(tarn_cx *cx, tn_slice_read *r, bool *more)
     r->batch_at = r->entry_at = 0;
     TN_TRY(load(cx, r, &loaded));
     if (r->by_position)
-        TN_TRY(mark_places(cx, r, &misplaced));
+        TN_TRY(mark_places(cx, r));
     if (loaded.full)
         TN_FAIL(TARN_E_LIMIT,
                 "%.*s and %zu more logs do not fit the memory budget; give more with --memory",

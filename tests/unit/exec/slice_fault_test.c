@@ -90,6 +90,55 @@ static void test_slice_fault__large_blocks(void **state)
     free(little);
 }
 
+/* Every row of the base file changed, by logs that place all rows but the last; that one at `last`.
+ * Sorted; 0: without positions. */
+static char *read_placed(uint64_t memory, size_t last, uint64_t *rows_read)
+{
+    tn_buf base = {0}, logs = {0}, lines = {0};
+    slice_world w;
+    char *out;
+
+    for (size_t k = 0; k < 2000; k++)
+        tn_buf_print(&base, "key-%05zu/5/x ", k);
+    for (size_t v = 0; v < 20; v++) {
+        tn_buf_print(&logs, "%sR %03zu", v > 0 ? "|" : "", v + 1);
+        for (size_t k = v * 100; k < v * 100 + 100 && last > 0; k++)
+            tn_buf_print(&logs, "%s%zu", k == v * 100 ? "#" : ",", k == 1999 ? last : k);
+        tn_buf_print(&logs, "%s", last > 0 ? "@000" : "");
+        for (size_t k = v * 100; k < v * 100 + 100; k++)
+            tn_buf_print(&logs, " key-%05zu/6/text-of-a-row-that-is-not-short-%zu", k, v);
+    }
+    tn_buf_u8(&base, '\0');
+    tn_buf_u8(&logs, '\0');
+    slice_open_with(&w, &(tarn_cx_options){.jobs = 1, .memory_bytes = memory});
+    slice_make(&w, (char *)base.data, (char *)logs.data);
+    assert_ok(w.cx, slice_read_lines(&w, &lines));
+    out = slice_sorted(&lines);
+    *rows_read = w.counts.rows_read;
+    slice_close(&w);
+    tn_buf_clear(&base);
+    tn_buf_clear(&logs);
+    tn_buf_clear(&lines);
+    return out;
+}
+
+/* A position beyond the file is found before a row is given out, whichever pass it would be of. */
+static void test_slice_fault__misplaced(void **state)
+{
+    uint64_t once, often;
+    char *want = read_placed(1ull << 30, 0, &once);
+
+    (void)state;
+    for (size_t last = 2000; last < 2008; last++) {
+        char *little = read_placed(256 << 10, last, &often);
+
+        assert_true(often > once);
+        assert_string_equal(little, want);
+        free(little);
+    }
+    free(want);
+}
+
 /* A budget that holds not even a part: named, and nothing is left reserved. */
 static void test_slice_fault__no_memory(void **state)
 {
