@@ -144,6 +144,7 @@ typedef struct window {
     const tn_slice_block *block;
     tn_file *file;
     tn_buf bytes;
+    size_t start;    /* of the first record in them */
     tn_str *records; /* that lie in the window */
     size_t count, cap;
     const int64_t *positions; /* of them; NULL: not asked for */
@@ -189,13 +190,14 @@ static int fill(tarn_cx *cx, window *w, uint64_t at, uint64_t least)
     return tn_store_read(cx, w->file, block->content_offset + at, room, (size_t)want);
 }
 
-/* The records that lie in the window whole, at most `most`; *used bytes. *next: how many the one
+/* The records that lie in the window whole, at most `most`, in *used bytes. *next: how many the one
  * behind them takes, 0: its length is not there. */
 static int find_records(tarn_cx *cx, window *w, uint32_t most, size_t *used, uint64_t *next)
 {
     tn_cursor in = tn_cursor_over(&w->bytes);
     int rc = TARN_OK;
 
+    in.at = w->start;
     w->count = 0;
     *used = 0;
     *next = 0;
@@ -208,7 +210,7 @@ static int find_records(tarn_cx *cx, window *w, uint32_t most, size_t *used, uin
         }
         TN_TRY(tn_grow(cx, &w->records, w->count, &w->cap, sizeof *w->records));
         w->records[w->count++] = tn_cursor_take(&in, len);
-        *used = in.at;
+        *used = in.at - w->start;
     }
 done:
     return rc;
@@ -229,7 +231,7 @@ done:
 static int load_windows(tarn_cx *cx, loader *l, window *w, tn_arena *arena)
 {
     const tn_log_block *block = w->block->block;
-    uint64_t at = 8, next = 0;
+    uint64_t at = 8, next;
     uint32_t left;
     tn_cursor in;
     size_t used;
@@ -242,8 +244,9 @@ static int load_windows(tarn_cx *cx, loader *l, window *w, tn_arena *arena)
     if (left > (block->content_bytes - 8) / 4)
         TN_TRY(fail_block(cx, w->block, "a block with more records than bytes"));
     TN_TRY(find_positions(cx, w, left, arena));
-    while (left > 0 && !l->out->full && !l->out->misplaced) {
-        TN_TRY(fill(cx, w, at, next > 4 ? next : 4));
+    for (w->start = 8; left > 0 && !l->out->full && !l->out->misplaced; w->start = 0) {
+        if (w->start == 0)
+            TN_TRY(fill(cx, w, at, next > 4 ? next : 4));
         TN_TRY(find_records(cx, w, left, &used, &next));
         if (w->count > 0) {
             w->pieces = pieces_for(l, used);
