@@ -106,15 +106,17 @@ static int add_null(tarn_cx *cx, builder *b)
 /* From microseconds to the unit of the column. */
 static int64_t of_micros(const tn_type *type, int64_t micros)
 {
+    int64_t nanos;
+
     switch (type->unit_digits) {
     case 0:
         return micros / 1000000 - (micros % 1000000 < 0);
     case 3:
         return micros / 1000 - (micros % 1000 < 0);
     case 9:
-        return __builtin_mul_overflow(micros, (int64_t)1000, &micros)
-                   ? (micros < 0 ? INT64_MIN : INT64_MAX)
-                   : micros;
+        if (__builtin_mul_overflow(micros, (int64_t)1000, &nanos))
+            return micros < 0 ? INT64_MIN : INT64_MAX;
+        return nanos;
     default:
         return micros;
     }
