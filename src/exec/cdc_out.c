@@ -171,7 +171,7 @@ int tn_cdc_out_add(tarn_cx *cx, tn_cdc_out *out, tn_str op, const tn_cdc_text *b
     int32_t start = 0;
     int rc = TARN_OK;
 
-    if (op.len != 1)
+    if (op.len != 1 || strchr("iud", op.ptr[0]) == NULL)
         TN_FAIL(TARN_E_CORRUPT, "a change that is called \"%.*s\", not i, u or d", TN_STR_ARG(op));
     for (int i = 0; i < 2; i++) {
         if (out->rows == 0)

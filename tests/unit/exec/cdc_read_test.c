@@ -354,12 +354,14 @@ static void test_cdc_read__logged(void **state)
 static void test_cdc_read__damaged(void **state)
 {
     static const char bad_op[] = "\x07\x02\x04ix\x00\x00\x00";
+    static const char other_op[] = "\x06\x02\x02x\x00\x00\x00";
     static const char short_record[] = "\x02\x02\x02";
     static const struct {
         const char *record;
         uint32_t kind;
         const char *schema, *text;
     } cases[] = {{bad_op, TN_LOG_CDC, logged_schema, "not i, u or d"},
+                 {other_op, TN_LOG_CDC, logged_schema, "not i, u or d"},
                  {short_record, TN_LOG_CDC, logged_schema, "/1.cdc"},
                  {bad_op, TN_LOG_AVRO, logged_schema, "it holds no change data"},
                  {bad_op, TN_LOG_CDC, lean_schema, "without images"},
