@@ -387,6 +387,37 @@ static void load_clear(load *l)
     tn_slices_facts_clear(&l->facts);
 }
 
+/* Forgets what was loaded, but for why the metadata table was not used. */
+static void load_anew(load *l)
+{
+    tn_str problem = l->slices.listing_problem;
+
+    load_clear(l);
+    *l = (load){.store = l->store,
+                .root = l->root,
+                .config = l->config,
+                .timeline = l->timeline,
+                .options = l->options,
+                .arena = l->arena,
+                .slices.listing_problem = problem};
+}
+
+/* As `chosen` has it; where the metadata table lists other files than the commits name, by the
+ * directories. */
+static int load_chosen(tarn_cx *cx, load *l, tn_slices_options *chosen)
+{
+    int rc = load_slices(cx, l);
+
+    if (rc != TARN_E_CORRUPT || !l->slices.listed)
+        return rc;
+    TN_TRY(keep_problem(cx, l));
+    chosen->listing = TN_SLICES_DIRECTORIES;
+    load_anew(l);
+    TN_TRY(load_slices(cx, l));
+done:
+    return rc;
+}
+
 int tn_slices_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_config *config,
                    const tn_timeline *timeline, const tn_slices_options *options, tn_arena *arena,
                    tn_slices *out)
@@ -404,26 +435,12 @@ int tn_slices_load(tarn_cx *cx, tn_store *store, tn_str root, const tn_hudi_conf
     TN_TRY(check_readable(cx, config));
     if (chosen.as_of.len != 0 && chosen.written_by == NULL)
         TN_TRY(tn_slices_check_as_of(cx, store, timeline, chosen.as_of));
-    rc = load_slices(cx, &l);
-    if (rc == TARN_E_CORRUPT && l.slices.listed) {
-        /* It lists other files than the commits name: the directories are asked. */
-        tn_str problem;
-
-        TN_TRY(keep_problem(cx, &l));
-        problem = l.slices.listing_problem;
-        chosen.listing = TN_SLICES_DIRECTORIES;
-        load_clear(&l);
-        l = (load){store, root, config, timeline, &chosen, .arena = arena};
-        rc = load_slices(cx, &l);
-        l.slices.listing_problem = problem;
-    }
-    TN_TRY(rc);
+    TN_TRY(load_chosen(cx, &l, &chosen));
     if (l.slices.whole) {
         chosen.written_by = NULL;
         chosen.as_of = (tn_str){NULL, 0};
-        load_clear(&l);
-        l = (load){store, root, config, timeline, &chosen, .arena = arena};
-        TN_TRY(load_slices(cx, &l));
+        load_anew(&l);
+        TN_TRY(load_chosen(cx, &l, &chosen));
         l.slices.whole = true;
     }
     if (chosen.footers)

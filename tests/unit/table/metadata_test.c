@@ -719,3 +719,33 @@ static void test_metadata__damaged_logs(void **state)
     tn_buf_clear(&bytes);
     fixture_close(&f);
 }
+
+/* A range whose file was cleaned is read from the newest snapshot, which is then listed by the
+ * directories where the metadata table lost a log. */
+static void test_metadata__lost_under_a_range(void **state)
+{
+    static const tn_str range[] = {{"20260307162434124", 17}};
+    tn_slices_options options = {
+        .listing = TN_SLICES_METADATA, .written_by = range, .written_by_count = 1};
+    static const char *const lost[] = {
+        "region=us/c7bbe63e-fa43-40ba-94a9-03158165edc6-0_1-27-53_20260307162434124.parquet",
+        ".hoodie/metadata/files/.files-0000-0_20260307162456179.log.1_3-257-680"};
+    tn_slices walked, listed;
+    fixture f;
+
+    (void)state;
+    if (!fixture_open(&f, "cow_v9_txns_simple_meta"))
+        skip();
+    for (size_t i = 0; i < 2; i++) {
+        tn_str path;
+
+        assert_ok(f.cx, tn_path_join(f.cx, &f.arena, f.root, tn_str_of(lost[i]), &path));
+        assert_ok(f.cx, tn_store_remove(f.cx, f.store, path));
+    }
+    load_slices(&f, TN_SLICES_DIRECTORIES, &walked);
+    assert_ok(f.cx, tn_slices_load(f.cx, f.store, f.root, &f.config, &f.timeline, &options,
+                                   &f.arena, &listed));
+    assert_true(listed.whole && !listed.listed && listed.listing_problem.len != 0);
+    same_slices("range", &walked, &listed);
+    fixture_close(&f);
+}
