@@ -531,6 +531,8 @@ static int add_batch(tarn_cx *cx, tn_chunk_writer *w, const tn_leaf_batch *batch
         }
         TN_TRY(add_levels(cx, w, batch, &next));
         at = next;
+        if (w->dictionary && tn_choice_still_distinct(w))
+            TN_TRY(leave_dictionary(cx, w));
         if (page_full(w))
             TN_TRY(flush(cx, w));
     }

@@ -56,6 +56,21 @@ void tn_encoded_chunk_clear(tn_encoded_chunk *chunk);
 int tn_chunk_writer_open(tarn_cx *cx, const tn_leaf *leaf, const tn_chunk_options *options,
                          tn_chunk_writer **out);
 void tn_chunk_writer_close(tn_chunk_writer *writer);
+
+/* What the rows of a chunk have told about how they are best written, for the next chunk of their
+ * column: it need not try that out again. */
+typedef struct tn_chunk_choice {
+    bool distinct;        /* the dictionary did not pay, as the first page showed */
+    bool encoding_chosen; /* of plain pages */
+    int32_t encoding;
+    bool level_judged, quick; /* a quicker level than the usual one packs about as well */
+} tn_chunk_choice;
+
+/* Before the first row: the choice of the chunk before it, made by a writer of the same options.
+ * Whether a dictionary pays is still looked at, by fewer values. */
+void tn_chunk_writer_follow(tn_chunk_writer *writer, const tn_chunk_choice *choice);
+/* The choice, after the last row. */
+tn_chunk_choice tn_chunk_writer_choice(const tn_chunk_writer *writer);
 /* Adds whole rows. Values and dictionary are copied or encoded before it returns. */
 int tn_chunk_writer_add(tarn_cx *cx, tn_chunk_writer *writer, const tn_leaf_batch *batch);
 /* Adds a ready page: header and compressed body as they are to stand in the file, compressed by the

@@ -21,7 +21,11 @@
  * before compression often loses after it. Another encoding than PLAIN must save a twentieth, and
  * DELTA_BYTE_ARRAY, whose every value the reader pieces together, an eighth more. A chunk keeps its
  * choice: what the first rows show holds for the rest in nearly every real table, and a wrong guess
- * costs bytes, never correctness. */
+ * costs bytes, never correctness.
+ *
+ * So does the next chunk of the column, if it is told of the choice (tn_chunk_writer_follow). A
+ * dictionary that did not pay is given up again as soon as a few values are nearly all distinct;
+ * where they are not, it is judged as usual. */
 #include "codec/parquet/encode.h"
 #include "codec/parquet/leaf_write_state.h"
 
@@ -29,6 +33,7 @@
 
 #define SAMPLE_VALUES_MAX 4096
 #define SAMPLE_BYTES_MAX  (256u << 10)
+#define DOUBTED_VALUES    1024 /* of a dictionary that did not pay before */
 
 int tn_choice_encode(tarn_cx *cx, tn_buf *out, const tn_leaf *leaf, int32_t encoding,
                      tn_values values)
@@ -153,6 +158,34 @@ int tn_choice_drops_dictionary(tarn_cx *cx, tn_chunk_writer *w, bool *out)
     *out = delta * 2 < coded;
 done:
     return rc;
+}
+
+void tn_chunk_writer_follow(tn_chunk_writer *w, const tn_chunk_choice *choice)
+{
+    w->dict_doubted = w->dictionary && choice->distinct;
+    if (choice->encoding_chosen && !w->encoding_chosen) {
+        w->encoding_chosen = true;
+        w->encoding = choice->encoding;
+    }
+    w->level_judged = choice->level_judged;
+    w->quick = choice->quick;
+}
+
+tn_chunk_choice tn_chunk_writer_choice(const tn_chunk_writer *w)
+{
+    return (tn_chunk_choice){
+        .distinct = !w->dictionary && w->dict_written == 0 && !w->ready_dictionary,
+        .encoding_chosen = w->encoding_chosen,
+        .encoding = w->encoding,
+        .level_judged = w->level_judged,
+        .quick = w->quick,
+    };
+}
+
+bool tn_choice_still_distinct(const tn_chunk_writer *w)
+{
+    return w->dict_doubted && w->dict_written == 0 && w->page.values >= DOUBTED_VALUES &&
+           (int64_t)w->dict.count * 8 >= w->page.values * 7;
 }
 
 /* Candidates besides PLAIN, PLAIN ending the list. */

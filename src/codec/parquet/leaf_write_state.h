@@ -46,6 +46,7 @@ struct tn_chunk_writer {
     uint32_t dict_written; /* values of `dict` that written pages may use */
     bool dict_spare;       /* `dict` may hold values that no row has */
     bool dict_kept;        /* whether it pays was judged elsewhere */
+    bool dict_doubted;     /* it did not pay in the chunk before */
     tn_buf remap;          /* uint32_t per value of the incoming dictionary, UINT32_MAX: not yet */
     uint64_t remap_id;
 
@@ -91,6 +92,8 @@ int tn_write_values(tarn_cx *cx, tn_chunk_writer *w, tn_values *out);
 
 /* True when the dictionary is not worth keeping, judged on the first page. */
 int tn_choice_drops_dictionary(tarn_cx *cx, tn_chunk_writer *w, bool *out);
+/* True when values that had no use for a dictionary in the chunk before have none here either. */
+bool tn_choice_still_distinct(const tn_chunk_writer *w);
 /* The encoding of plain pages, judged on a sample of `values`. */
 int tn_choice_of_encoding(tarn_cx *cx, tn_chunk_writer *w, tn_values values, int32_t *out);
 /* Appends `values` by `encoding`. */

@@ -28,6 +28,7 @@
     (1 << 20) /* rows times leaves: levels and views of a cell take 28 bytes */
 #define PORTION_ROWS_MIN   64
 #define PORTIONS_PER_GROUP 16
+#define FOLLOWED_MAX       15 /* row groups; the next one tries anew how its columns are best written */
 #define OWED_SHARE         16 /* of the budget may be owed without further thought */
 
 int tn_arrow_schema_serialize(tarn_cx *cx, const struct ArrowSchema *schema, tn_buf *out)
@@ -122,6 +123,8 @@ static int open_leaf(tarn_cx *cx, tn_parquet_sink *sink, size_t i)
         return TARN_OK;
     options.plain_bytes = options.plain_bytes || path->steps[path->count - 1].dictionary;
     TN_TRY(tn_chunk_writer_open(cx, &sink->schema.leaves[i], &options, &leaf->writer));
+    if (leaf->followed != 0)
+        tn_chunk_writer_follow(leaf->writer, &leaf->choice);
     if (leaf->ruled_rows != 0) {
         made.first -= leaf->ruled_rows;
         TN_TRY(
@@ -183,6 +186,8 @@ static int finish_leaf(tarn_cx *cx, size_t i, void *arg)
         return rc;
     }
     rc = tn_chunk_writer_finish(cx, leaf->writer, &leaf->chunk);
+    leaf->choice = tn_chunk_writer_choice(leaf->writer);
+    leaf->followed = leaf->followed < FOLLOWED_MAX ? leaf->followed + 1 : 0;
     tn_chunk_writer_close(leaf->writer);
     leaf->writer = NULL;
     return rc;

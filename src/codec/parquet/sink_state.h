@@ -10,10 +10,12 @@ typedef struct tn_sink_leaf {
     tn_shredder shredder;
     tn_chunk_writer *writer;
     tn_encoded_chunk chunk;
-    bool ruled;         /* rows to come follow `made` */
-    tn_made made;       /* its `first` is that of the next row */
-    tn_buf text;        /* of `made` */
-    int64_t ruled_rows; /* of the open group: the first ones, in no writer */
+    bool ruled;             /* rows to come follow `made` */
+    tn_made made;           /* its `first` is that of the next row */
+    tn_buf text;            /* of `made` */
+    int64_t ruled_rows;     /* of the open group: the first ones, in no writer */
+    tn_chunk_choice choice; /* of the group before */
+    unsigned followed;      /* groups in a row that followed it; 0: there is none */
 } tn_sink_leaf;
 
 struct tn_parquet_sink {

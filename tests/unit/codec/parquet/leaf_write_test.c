@@ -228,6 +228,69 @@ static void test_leaf_write__the_encoding_follows_the_values(void **state)
     one_close(&o);
 }
 
+/* Two batches by a writer that follows `choice` (NULL: none), and the choice of this one. */
+static tn_chunk_choice encode_after(one *o, const tn_chunk_choice *choice, const int64_t *values,
+                                    int64_t n, tn_encoded_chunk *out)
+{
+    tn_chunk_writer *w;
+    tn_chunk_choice made;
+
+    assert_ok(o->cx, tn_chunk_writer_open(o->cx, o->leaf,
+                                          &(tn_chunk_options){.codec = TN_CODEC_ZSTD}, &w));
+    if (choice != NULL)
+        tn_chunk_writer_follow(w, choice);
+    for (int64_t at = 0; at < n; at += n / 2) {
+        tn_leaf_batch batch = {
+            .rows = n / 2, .entries = n / 2, .all_present = true, .values = {values + at, n / 2}};
+
+        assert_ok(o->cx, tn_chunk_writer_add(o->cx, w, &batch));
+    }
+    assert_ok(o->cx, tn_chunk_writer_finish(o->cx, w, out));
+    made = tn_chunk_writer_choice(w);
+    tn_chunk_writer_close(w);
+    return made;
+}
+
+static void test_leaf_write__the_next_chunk_follows_the_choice(void **state)
+{
+    enum { N = 12000 };
+    static int64_t values[N];
+    uint64_t seed = 1;
+    one o;
+    tn_encoded_chunk chunk = {0};
+    tn_chunk_choice choice, next;
+
+    (void)state;
+    one_open(&o, TN_INT64, 0, 0, false);
+    for (size_t i = 0; i < N; i++)
+        values[i] = (int64_t)(seed = seed * 6364136223846793005u + 1442695040888963407u);
+    choice = encode_after(&o, NULL, values, N, &chunk);
+    assert_true(choice.distinct && choice.encoding_chosen && choice.level_judged);
+    assert_int_equal(choice.encoding, TN_ENC_PLAIN);
+    tn_encoded_chunk_clear(&chunk);
+    /* The first half has all values of the second: on its own the chunk has a dictionary. */
+    for (size_t i = N / 2; i < N; i++)
+        values[i] = values[i - N / 2];
+    next = encode_after(&o, NULL, values, N, &chunk);
+    assert_false(next.distinct);
+    assert_true(has_encoding(&chunk, TN_ENC_RLE_DICTIONARY));
+    tn_encoded_chunk_clear(&chunk);
+    next = encode_after(&o, &choice, values, N, &chunk);
+    assert_true(next.distinct);
+    assert_int_equal(chunk.meta.encoding_count, 1);
+    assert_true(has_encoding(&chunk, TN_ENC_PLAIN));
+    assert_int_equal(chunk.rows, N);
+    tn_encoded_chunk_clear(&chunk);
+    /* Few values get their dictionary all the same. */
+    for (size_t i = 0; i < N; i++)
+        values[i] = values[i % 100];
+    next = encode_after(&o, &choice, values, N, &chunk);
+    assert_false(next.distinct);
+    assert_true(has_encoding(&chunk, TN_ENC_RLE_DICTIONARY));
+    tn_encoded_chunk_clear(&chunk);
+    one_close(&o);
+}
+
 static int64_t packed_size(one *o, const void *values, int64_t n, int level)
 {
     tn_encoded_chunk chunk = {0};
