@@ -184,6 +184,15 @@ TARN_API const char *tarn_operation_word(enum tarn_operation op);
 /* Whether there is a Hudi table at `path` itself. */
 TARN_API int tarn_table_exists(tarn_cx *cx, const char *path, bool *out);
 
+/* The Hudi tables at and below a directory, by path. */
+typedef struct tarn_tables {
+    const char *const *paths;
+    size_t count;
+    bool cut; /* there were too many directories to look at all of them */
+} tarn_tables;
+TARN_API int tarn_tables_open(tarn_cx *cx, const char *path, tarn_tables **out);
+TARN_API void tarn_tables_close(tarn_tables *tables);
+
 /* A rollback.
  *
  *     tarn_rollback_report *report = NULL;

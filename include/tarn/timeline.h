@@ -222,7 +222,7 @@ TARN_API void tarn_columns_close(tarn_columns *columns);
 
 typedef struct tarn_overview_partition {
     const char *path;
-    uint64_t groups, bytes, small;
+    uint64_t groups, bytes, small, small_bytes; /* small_bytes: of the small ones */
     int64_t rows;
 } tarn_overview_partition;
 
@@ -254,9 +254,10 @@ typedef struct tarn_overview {
     size_t last_count;
     uint64_t instants, pending;
     bool files_known; /* false: a finding says why; what follows is 0 then */
-    const tarn_overview_partition *partitions; /* by path */
+    const tarn_overview_partition *partitions; /* by path; of a diagnosis the worst first */
     size_t partition_count;
     uint64_t groups, bytes, small, older, uncommitted;
+    uint64_t older_bytes, uncommitted_bytes;
     int64_t rows; /* of base files, whatever logs say */
     uint64_t small_bytes;
     /* Buckets that the numbers of all file groups tell of, at least; 0: the groups have none. */
@@ -264,8 +265,10 @@ typedef struct tarn_overview {
     /* Of merge-on-read tables. */
     uint64_t logs, log_bytes, log_groups; /* groups with logs */
     uint64_t log_only;                    /* those without a base file */
-    uint64_t log_due;                     /* those that a compaction is due for */
-    const tarn_overview_slice *heavy;     /* some slices with the most logs, the heaviest first */
+    uint64_t log_many, log_big; /* those with more than 5 logs; with more bytes of them (16 MiB and
+                                   up) than of their base file */
+    uint64_t log_due;           /* either */
+    const tarn_overview_slice *heavy; /* some slices with the most logs, the heaviest first */
     size_t heavy_count;
     const tarn_overview_service *services; /* pending, by time */
     size_t service_count;

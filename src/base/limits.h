@@ -20,6 +20,7 @@
 #define TN_KEY_FILTER_HASHES_MAX         1024
 #define TN_THRIFT_DEPTH_MAX              64
 
+#define TN_TABLES_FOLDERS_MAX            100000       /* looked at for tables in them */
 #define TN_TEXT_RECORD_BYTES_MAX         (256u << 20) /* of CSV and NDJSON */
 #define TN_TEXT_COLUMNS_MAX              100000
 #define TN_SPLIT_JSON_BYTES_MAX          (512u << 20)

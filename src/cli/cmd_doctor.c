@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "doctor_tables.h"
 #include "show_print.h"
 #include "tarn/doctor.h"
 #include "tarn/table.h"
@@ -284,7 +285,7 @@ static int run_table(struct cmd_call *call)
     if (call->common.json) {
         show_print_table_json(call, table, "doctor.hudi");
     } else {
-        show_print_table(call, table, false);
+        show_print_table(call, table, "--json has all");
         show_print_findings(call->out, table->findings, table->finding_count);
     }
     tarn_overview_close(table);
@@ -304,6 +305,8 @@ static int run_dir(struct cmd_call *call)
     int rc = tarn_doctor(call->cx, call->args[0], &doctor, &report), exit_code;
 
     out_progress_end(call->out);
+    if (rc == TARN_E_UNSUPPORTED)
+        return doctor_tables_run(call);
     if (rc != TARN_OK)
         return cmd_end(call, rc);
     if (call->common.json)
@@ -331,8 +334,8 @@ const struct cmd cmd_doctor = {
     .synopsis = "PATH",
     .about =
         "Looks at every file name and footer below PATH and changes nothing. Exit code 3 when "
-        "there "
-        "are findings, 0 when the directory is healthy. Every finding has its evidence, its cause "
+        "there are findings, 0 when the directory is healthy. Every finding has its evidence, its "
+        "cause "
         "and the command that cures it. A column that only some files have, old files kept for "
         "--undo, and a plan whose commit is to come are told but are no findings.\n\n"
         "A file is small when `tarn merge` would take it for a fragment: below 0.75 of the target. "
@@ -344,13 +347,16 @@ const struct cmd cmd_doctor = {
         "than their base file), services that were planned and not run, writes that died, files "
         "of no commit, slices and instants that nobody cleans and archives, and where the "
         "metadata table and the directories differ. What tarn has no command for yet is cured by "
-        "one of Hudi in Spark SQL.",
+        "one of Hudi in Spark SQL. Of a directory that holds Hudi tables it names each and what "
+        "was found in it.",
     .example = "# one screen\n"
                "tarn doctor lake/events\n"
                "# for a monitor: how many findings\n"
                "tarn doctor lake/events --json | jq '.findings | length'\n"
                "# a Hudi table\n"
-               "tarn doctor lake/orders",
+               "tarn doctor lake/orders\n"
+               "# every Hudi table of a lake, by name\n"
+               "tarn doctor lake",
     .options = options,
     .args_min = 1,
     .args_max = 1,

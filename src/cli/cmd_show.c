@@ -400,7 +400,7 @@ static int run_table(struct cmd_call *call)
     if (rc == TARN_OK && call->common.json)
         show_print_table_json(call, table, "show.hudi");
     else if (rc == TARN_OK)
-        show_print_table(call, table, values->full);
+        show_print_table(call, table, values->full ? NULL : "--full shows all");
     if (rc == TARN_OK && !call->common.json)
         show_print_warnings(call, table);
     tarn_overview_close(table);

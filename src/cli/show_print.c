@@ -121,15 +121,16 @@ static void print_services(struct out *out, const tarn_overview *table)
             out_warn(out, "%s", table->services[i].problem);
 }
 
-static void print_partitions(struct out *out, const tarn_overview *table, bool full)
+static void print_partitions(struct out *out, const tarn_overview *table, const char *rest)
 {
     static const struct out_column titles[] = {{"PARTITION", false},
                                                {"FILE GROUPS", true},
                                                {"SMALL", true},
                                                {"SIZE", true},
                                                {"ROWS", true}};
-    size_t count =
-        full || table->partition_count <= PARTS_SHOWN + 1 ? table->partition_count : PARTS_SHOWN;
+    size_t count = rest == NULL || table->partition_count <= PARTS_SHOWN + 1
+                       ? table->partition_count
+                       : PARTS_SHOWN;
     struct out_table *made;
     struct out_word word;
 
@@ -149,8 +150,8 @@ static void print_partitions(struct out *out, const tarn_overview *table, bool f
     }
     out_table_close(made);
     if (count < table->partition_count)
-        out_text(out, "… %s more partitions; --full shows all\n",
-                 out_count(&word, table->partition_count - count));
+        out_text(out, "… %s more partitions; %s\n",
+                 out_count(&word, table->partition_count - count), rest);
 }
 
 void show_print_warnings(struct cmd_call *call, const tarn_overview *table)
@@ -164,7 +165,7 @@ void show_print_warnings(struct cmd_call *call, const tarn_overview *table)
     }
 }
 
-void show_print_table(struct cmd_call *call, const tarn_overview *table, bool full)
+void show_print_table(struct cmd_call *call, const tarn_overview *table, const char *rest)
 {
     struct out *out = call->out;
     struct out_word a, b, c, d, e;
@@ -191,7 +192,7 @@ void show_print_table(struct cmd_call *call, const tarn_overview *table, bool fu
     }
     print_services(out, table);
     print_heavy(out, table);
-    print_partitions(out, table, full);
+    print_partitions(out, table, rest);
 }
 
 static void json_names(struct out_json *json, const char *key, const char *const *names,
@@ -231,6 +232,8 @@ static void json_logs(struct out_json *json, const tarn_overview *table)
     out_json_u64(json, "log_bytes", table->log_bytes);
     out_json_u64(json, "log_groups", table->log_groups);
     out_json_u64(json, "log_only", table->log_only);
+    out_json_u64(json, "log_many", table->log_many);
+    out_json_u64(json, "log_big", table->log_big);
     out_json_u64(json, "log_due", table->log_due);
     out_json_array(json, "heavy");
     for (size_t i = 0; i < table->heavy_count; i++) {
@@ -282,7 +285,9 @@ void show_print_table_json(struct cmd_call *call, const tarn_overview *table, co
     out_json_u64(&json, "small", table->small);
     out_json_u64(&json, "small_bytes", table->small_bytes);
     out_json_u64(&json, "older", table->older);
+    out_json_u64(&json, "older_bytes", table->older_bytes);
     out_json_u64(&json, "uncommitted", table->uncommitted);
+    out_json_u64(&json, "uncommitted_bytes", table->uncommitted_bytes);
     out_json_u64(&json, "buckets", table->buckets);
     json_logs(&json, table);
     out_json_array(&json, "partitions");
@@ -293,6 +298,7 @@ void show_print_table_json(struct cmd_call *call, const tarn_overview *table, co
         out_json_name(&json, "path", at->path, strlen(at->path));
         out_json_u64(&json, "groups", at->groups);
         out_json_u64(&json, "small", at->small);
+        out_json_u64(&json, "small_bytes", at->small_bytes);
         out_json_u64(&json, "bytes", at->bytes);
         out_json_i64(&json, "rows", at->rows);
         out_json_object_end(&json);

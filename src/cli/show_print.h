@@ -6,7 +6,8 @@
 #include "tarn/inspect.h"
 #include "tarn/timeline.h"
 
-void show_print_table(struct cmd_call *call, const tarn_overview *table, bool full);
+/* Some partitions, and `rest` that says how to see the others; NULL: all of them. */
+void show_print_table(struct cmd_call *call, const tarn_overview *table, const char *rest);
 void show_print_table_json(struct cmd_call *call, const tarn_overview *table, const char *kind);
 /* Its findings as warnings, a line each. */
 void show_print_warnings(struct cmd_call *call, const tarn_overview *table);

@@ -3,6 +3,7 @@
  * I1: what cannot be read becomes a finding; only a table whose properties cannot be read fails. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "op/overview_findings.h"
 #include "op/overview_logs.h"
@@ -147,7 +148,17 @@ static uint64_t count_buckets(const tn_slices *slices)
     return most;
 }
 
-static int fill_slices(tarn_cx *cx, state *self, const tn_slices *slices)
+/* The worst first. */
+static int by_small(const void *a, const void *b)
+{
+    const tarn_overview_partition *x = a, *y = b;
+
+    if (x->small != y->small)
+        return x->small < y->small ? 1 : -1;
+    return strcmp(x->path, y->path);
+}
+
+static int fill_slices(tarn_cx *cx, state *self, const tn_slices *slices, bool closely)
 {
     tarn_overview_partition *made =
         tn_arena_array(cx, &self->view.arena, slices->partition_count, sizeof *made);
@@ -168,6 +179,7 @@ static int fill_slices(tarn_cx *cx, state *self, const tn_slices *slices)
         to->groups++;
         to->bytes += base->size_bytes;
         to->small += small;
+        to->small_bytes += small ? base->size_bytes : 0;
         to->rows += base->name.len != 0 && base->rows > 0 ? base->rows : 0;
         self->face.bytes += base->size_bytes;
         self->face.small += small;
@@ -178,7 +190,11 @@ static int fill_slices(tarn_cx *cx, state *self, const tn_slices *slices)
     self->face.buckets = count_buckets(slices);
     self->face.groups = slices->slice_count;
     self->face.older = slices->older;
+    self->face.older_bytes = slices->older_bytes;
     self->face.uncommitted = slices->invisible;
+    self->face.uncommitted_bytes = slices->invisible_bytes;
+    if (closely && slices->partition_count != 0)
+        qsort(made, slices->partition_count, sizeof *made, by_small);
     self->face.partitions = made;
     self->face.partition_count = slices->partition_count;
 done:
@@ -189,6 +205,7 @@ done:
 static int look(tarn_cx *cx, state *self, bool closely)
 {
     const tn_slices_options options = {.footers = true};
+    tn_overview_probe probe;
     tn_slices slices = {0};
     int rc = tn_slices_load(cx, self->view.store, self->view.root, &self->view.config,
                             &self->view.timeline, &options, &self->view.arena, &slices);
@@ -198,11 +215,12 @@ static int look(tarn_cx *cx, state *self, bool closely)
     if (rc != TARN_OK)
         TN_TRY(tn_findings_failure(cx, &self->view, &self->findings, "unreadable-files"));
     else
-        TN_TRY(fill_slices(cx, self, &slices));
-    TN_TRY(tn_findings_seen(cx, &self->view, &self->face, &self->findings));
+        TN_TRY(fill_slices(cx, self, &slices, closely));
     if (closely)
-        TN_TRY(tn_findings_close(cx, &self->view, &self->face,
-                                 self->face.files_known ? &slices : NULL, &self->findings));
+        TN_TRY(tn_overview_probe_run(cx, &self->view, self->face.files_known ? &slices : NULL,
+                                     &probe));
+    TN_TRY(
+        tn_findings_judge(cx, &self->view, &self->face, closely ? &probe : NULL, &self->findings));
 done:
     return rc;
 }
@@ -220,7 +238,6 @@ static int open_overview(tarn_cx *cx, const char *path, bool closely, tarn_overv
     TN_TRY(fill_last(cx, self));
     TN_TRY(tn_overview_services(cx, &self->view, &self->face));
     TN_TRY(look(cx, self, closely));
-    tn_findings_sort(&self->findings);
     self->face.findings = self->findings.items;
     self->face.finding_count = self->findings.count;
     *out = &self->face;

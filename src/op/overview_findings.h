@@ -2,7 +2,7 @@
 #ifndef TN_OP_OVERVIEW_FINDINGS_H
 #define TN_OP_OVERVIEW_FINDINGS_H
 
-#include "op/hudi_view.h"
+#include "op/overview_probe.h"
 #include "tarn/timeline.h"
 
 typedef struct tn_findings {
@@ -18,12 +18,9 @@ tn_findings_add(tarn_cx *cx, tn_hudi_view *view, tn_findings *list, const tarn_f
 /* The failure just met, as an error of that kind; it is forgotten. */
 int tn_findings_failure(tarn_cx *cx, tn_hudi_view *view, tn_findings *list, const char *kind);
 
-/* What the filled `face` tells: the timeline, what piles up, what keeps tarn from writing. */
-int tn_findings_seen(tarn_cx *cx, tn_hudi_view *view, const tarn_overview *face, tn_findings *list);
-/* What a closer look tells. `slices` NULL: they could not be loaded. */
-int tn_findings_close(tarn_cx *cx, tn_hudi_view *view, const tarn_overview *face,
-                      const tn_slices *slices, tn_findings *list);
-/* Errors first, then warnings, then notes, each as they came. */
-void tn_findings_sort(tn_findings *list);
+/* All that is found, added to what is there, errors first. `probe` NULL: what meets the eye: the
+ * timeline, what piles up, what keeps tarn from writing. A function of its arguments alone. */
+int tn_findings_judge(tarn_cx *cx, tn_hudi_view *view, const tarn_overview *face,
+                      const tn_overview_probe *probe, tn_findings *list);
 
 #endif

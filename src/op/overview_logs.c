@@ -22,11 +22,15 @@ static uint64_t log_bytes(const tn_slice *slice)
     return bytes;
 }
 
-static bool is_due(const tn_slice *slice)
+static void count_due(const tn_slice *slice, tarn_overview *face)
 {
     uint64_t bytes = log_bytes(slice);
+    bool many = slice->log_count > DUE_LOGS;
+    bool big = bytes > DUE_BYTES && bytes > slice->base.size_bytes;
 
-    return slice->log_count > DUE_LOGS || (bytes > DUE_BYTES && bytes > slice->base.size_bytes);
+    face->log_many += many;
+    face->log_big += big;
+    face->log_due += many || big;
 }
 
 /* I1. */
@@ -89,7 +93,7 @@ int tn_overview_logs(tarn_cx *cx, tn_hudi_view *view, const tn_slices *slices, t
         if (slice->log_count == 0)
             continue;
         face->log_groups++;
-        face->log_due += is_due(slice);
+        count_due(slice, face);
         face->logs += slice->log_count;
         face->log_bytes += log_bytes(slice);
         note_heavy(heavy, &count, slice);
@@ -104,11 +108,20 @@ done:
 
 /* ---- services */
 
-bool tn_overview_is_service(const tn_instant *instant)
+/* In the first layout a clustering is a replacement whose request holds a plan. */
+static bool may_be_service(const tn_instant *instant)
 {
     return instant->state != TN_STATE_COMPLETED &&
            (tn_str_is(instant->word, "compaction") || tn_str_is(instant->word, "logcompaction") ||
-            tn_str_is(instant->word, "clustering"));
+            tn_str_is(instant->word, "clustering") || instant->action == TN_ACTION_REPLACE);
+}
+
+bool tn_overview_is_service(const tarn_overview *face, const tn_instant *instant)
+{
+    for (size_t i = 0; may_be_service(instant) && i < face->service_count; i++)
+        if (tn_str_is(instant->time, face->services[i].time))
+            return true;
+    return false;
 }
 
 /* File groups of a plan: the operations of a compaction, the slices of a clustering's groups. */
@@ -128,17 +141,20 @@ static uint64_t count_groups(const tn_avro_value *plan)
     return count;
 }
 
+/* *is false: a replacement that is a write. */
 static int show_service(tarn_cx *cx, tn_hudi_view *view, const tn_instant *instant,
-                        tarn_overview_service *out)
+                        tarn_overview_service *out, bool *is)
 {
     tn_avro_value plan;
-    bool empty = true;
+    bool empty = true, replace = tn_str_is(instant->word, "replacecommit");
     int rc = TARN_OK;
 
+    *is = !replace;
     *out = (tarn_overview_service){.state = instant->state == TN_STATE_REQUESTED ? "REQUESTED"
                                                                                  : "INFLIGHT"};
     TN_TRY(tn_hudi_view_keep(cx, view, instant->time, &out->time));
-    TN_TRY(tn_hudi_view_keep(cx, view, instant->word, &out->action));
+    TN_TRY(
+        tn_hudi_view_keep(cx, view, replace ? TN_STR("clustering") : instant->word, &out->action));
     if (instant->requested_name.len == 0)
         goto done;
     rc = tn_timeline_value(cx, view->store, &view->timeline, instant->requested_name, &view->arena,
@@ -147,6 +163,7 @@ static int show_service(tarn_cx *cx, tn_hudi_view *view, const tn_instant *insta
         rc = tn_hudi_view_keep(cx, view, tn_str_of(tarn_cx_error(cx)), &out->problem);
         tn_cx_forget(cx);
     } else if (rc == TARN_OK && !empty) {
+        *is = !replace || tn_avro_member(&plan, "clusteringPlan") != NULL;
         out->groups = count_groups(&plan);
     }
 done:
@@ -158,14 +175,15 @@ int tn_overview_services(tarn_cx *cx, tn_hudi_view *view, tarn_overview *face)
     const tn_timeline *timeline = &view->timeline;
     tarn_overview_service *made = NULL;
     size_t cap = 0;
+    bool is = false;
     int rc = TARN_OK;
 
     for (size_t i = 0; i < timeline->count; i++) {
-        if (!tn_overview_is_service(&timeline->instants[i]))
+        if (!may_be_service(&timeline->instants[i]))
             continue;
         TN_TRY(tn_arena_grow(cx, &view->arena, &made, face->service_count, &cap, sizeof *made));
-        TN_TRY(show_service(cx, view, &timeline->instants[i], &made[face->service_count]));
-        face->service_count++;
+        TN_TRY(show_service(cx, view, &timeline->instants[i], &made[face->service_count], &is));
+        face->service_count += is;
     }
     face->services = made;
 done:

@@ -62,6 +62,7 @@ static int gather_files(tarn_cx *cx, load *l, const tn_slices_folder *folder, si
         if (file.parts.log && l->timeline->layout == 2 &&
             !tn_timeline_shows(l->timeline, file.parts.instant)) {
             l->slices.invisible++;
+            l->slices.invisible_bytes += file.size_bytes;
             continue;
         }
         TN_TRY(tn_grow(cx, &l->files, n, &l->file_cap, sizeof *l->files));
@@ -138,6 +139,15 @@ done:
     return rc;
 }
 
+static uint64_t add_bytes(const tn_slices_file *files, size_t count)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += files[i].size_bytes;
+    return bytes;
+}
+
 /* Counts what the slice does not take: visible and older, or not visible. */
 static void count_rest(load *l, const tn_slices_file *files, size_t count,
                        const tn_slices_made *made)
@@ -149,10 +159,13 @@ static void count_rest(load *l, const tn_slices_file *files, size_t count,
         if (file == made->base || (file->parts.log && tn_slices_made_has(&l->rule, made, file)))
             continue;
         if (made->any && tn_str_compare(slice, made->from) < 0 &&
-            (file->parts.log || tn_timeline_shows(l->timeline, slice)))
+            (file->parts.log || tn_timeline_shows(l->timeline, slice))) {
             l->slices.older++;
-        else
+            l->slices.older_bytes += file->size_bytes;
+        } else {
             l->slices.invisible++;
+            l->slices.invisible_bytes += file->size_bytes;
+        }
     }
 }
 
@@ -191,15 +204,18 @@ static int keep_group(tarn_cx *cx, load *l, tn_slices_file *files, size_t count,
     tn_slice slice = {.base = {.partition = partition, .partition_path = path, .rows = -1}};
     tn_slices_made made;
     size_t kept = count;
+    uint64_t all_bytes = add_bytes(files, count);
     int rc = TARN_OK;
 
     TN_TRY(tn_buf_check(cx, &l->facts.key));
     if (group != NULL && group->replaced.len != 0) {
         l->slices.older += count;
+        l->slices.older_bytes += add_bytes(files, count);
         goto done;
     }
     TN_TRY(tn_slices_tries_drop(cx, l->store, l->timeline, &l->tries, files, &kept));
     l->slices.invisible += count - kept;
+    l->slices.invisible_bytes += all_bytes - add_bytes(files, kept);
     TN_TRY(tn_slices_group_make(cx, &l->rule, files, kept, group, &made));
     count_rest(l, files, kept, &made);
     TN_TRY(note_moved(cx, l, &made));

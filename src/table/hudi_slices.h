@@ -20,6 +20,7 @@ typedef struct tn_slices {
     size_t slice_count;
     /* Of the latest ones alone: files that are not visible, for `files --all` and doctor. */
     uint64_t older, invisible;
+    uint64_t older_bytes, invisible_bytes;
     /* Version 6: logs that modification times put into another slice than their names say, and the
      * first of them; tn_slices_warning makes a text of it. */
     uint64_t moved;

@@ -1,6 +1,7 @@
 """What the commands that look at a table tell of tables that real Hudi wrote, and Avro as fastavro reads it."""
 import json
 import pathlib
+import shutil
 import zipfile
 
 import pyarrow.parquet as pq
@@ -140,3 +141,64 @@ def test_logs_of_merge_on_read_tables(hudi_tables, tarn, name):
     properties = (root / ".hoodie/hoodie.properties").read_text().splitlines()
     listed = [line.split("=", 1)[1] for line in properties if line.startswith("hoodie.table.metadata.partitions=")]
     assert show["metadata_partitions"] == [word for word in ",".join(listed).split(",") if word]
+
+
+def findings(tarn, root, want):
+    """{kind: evidence}; severities that ail give the exit code."""
+    told = json.loads(tarn("doctor", str(root), "--json", want=want))
+    assert told["kind"] == "doctor.hudi", root
+    assert (want == 3) == any(f["severity"] != "note" for f in told["findings"]), root
+    return told, {f["kind"]: f["evidence"] for f in told["findings"] if f["severity"] != "note"}
+
+
+# What ails tables that real Hudi wrote, told from their files by hand: base files of partitions with several small ones.
+AILING = {"cow_v9_timebasedkeygen_nonhivestyle": 2, "cow_v9_txns_nonpart_nometa": 2, "cow_v9_txns_simple_meta": 4,
+          "mor_avro_v9_txns_complex_nometa": 4, "mor_avro_v9_txns_simple_meta": 4, "mor_parquet_v6_nonpartitioned": 2}
+WELL = ("cow_v6_nonpartitioned", "cow_v8_empty", "cow_v8_complexkeygen_hivestyle", "cow_v9_txns_simple_overwrite",
+        "mor_parquet_v6_complexkeygen_hivestyle", "trips_mor_avro_v8_trips_8i3u1d")
+
+
+def test_doctor_finds_what_is_known_of_the_tables(hudi_tables, tarn):
+    for name, small in AILING.items():
+        root, _ = hudi_tables[name]
+        told, found = findings(tarn, root, 3)
+        assert found["small-files"].startswith(f"{small} base files below 100 MiB"), name
+        assert found.keys() <= {"small-files", "old-slices"}, name
+        everything = json.loads(tarn("files", str(root), "--all", "--json"))["files"]
+        older = [f for f in everything if f["note"] in ("older", "replaced") and f["name"]]
+        assert (told["older"], told["older_bytes"]) == (len(older), sum(f["bytes"] for f in older)), name
+        if "txns" in name:
+            assert found["old-slices"].startswith(f"{len(older)} files ("), name
+    for name in WELL:
+        assert findings(tarn, hudi_tables[name][0], 0)[1] == {}, name
+
+
+def test_doctor_names_what_a_metadata_table_missed(hudi_tables, tarn, tmp_path):
+    """The last delta commits of a metadata table that real Hudi wrote are taken away: it lags behind, file by file."""
+    root = tmp_path / "t"
+    shutil.copytree(hudi_tables["cow_v9_txns_simple_meta"][0], root)
+    data = [p for p in timeline_files(root) if p.name.count("_") == 1 and p.name.endswith("commit")]
+    last = data[-1].name.split("_")[0]
+    gone = [p for p in (root / ".hoodie" / "metadata" / ".hoodie" / "timeline").iterdir() if p.name.startswith(last)]
+    assert gone
+    for path in gone:
+        path.unlink()
+    before = {p: p.stat().st_mtime_ns for p in root.rglob("*")}
+    told = json.loads(tarn("doctor", str(root), "--json", want=3))
+    texts = [f["evidence"] for f in told["findings"] if f["kind"] == "metadata-table"]
+    assert f"lags behind: it has missed" in texts[0] and last in texts[0], texts
+    new = [p.name for p in root.rglob(f"*_{last}.parquet") if ".hoodie" not in p.parts]
+    assert new and all(any(n in t and "is there and not listed" in t for t in texts[1:]) for n in new[:1]), (new, texts)
+    assert {p: p.stat().st_mtime_ns for p in root.rglob("*")} == before
+    assert json.loads(tarn("files", str(root), "--check", "--json", want=3))["differences"]
+
+
+def test_doctor_of_a_lake_names_each_table(hudi_tables, tarn, tmp_path):
+    for name in ("cow_v9_txns_nonpart_nometa", "mor_avro_v9_txns_simple_meta", "cow_v8_nonpartitioned"):
+        shutil.copytree(hudi_tables[name][0], tmp_path / "lake" / "hudi" / name)
+    told = json.loads(tarn("doctor", str(tmp_path / "lake"), "--json", want=3))
+    assert told["kind"] == "doctor.tables"
+    for table in told["tables"]:
+        alone = json.loads(tarn("doctor", table["path"], "--json", want=3 if "txns" in table["path"] else 0))
+        assert table["findings"] == alone["findings"], table["path"]
+    assert len(told["tables"]) == 3

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "tarn/table.h"
 #include "tarn/timeline.h"
 
 static void put(const char *root, const char *name, const char *text)
@@ -164,7 +165,9 @@ static void test_timeline__table(void **state)
     assert_int_equal(overview->rows, 900);
     assert_int_equal(overview->pending, 2);
     assert_int_equal(overview->last_count, 1);
-    assert_int_equal(overview->finding_count, 1);
+    assert_int_equal(overview->finding_count, 2);
+    assert_string_equal(overview->findings[0].kind, "pending-writes");
+    assert_string_equal(overview->findings[1].kind, "pending-actions");
     tarn_files_close(files);
     tarn_columns_close(columns);
     tarn_overview_close(overview);
@@ -181,6 +184,7 @@ static int look(tarn_cx *cx, const char *root)
     tarn_overview *overview = NULL;
     tarn_columns *columns = NULL;
     tarn_files *files = NULL;
+    tarn_tables *tables = NULL;
     int rc = tarn_timeline_open(cx, root, &(tarn_timeline_options){.counts = true}, &timeline);
 
     if (rc == TARN_OK)
@@ -190,7 +194,10 @@ static int look(tarn_cx *cx, const char *root)
     if (rc == TARN_OK)
         rc = tarn_columns_open(cx, root, NULL, &columns);
     if (rc == TARN_OK)
-        rc = tarn_overview_open(cx, root, &overview);
+        rc = tarn_overview_diagnose(cx, root, &overview);
+    if (rc == TARN_OK)
+        rc = tarn_tables_open(cx, root, &tables);
+    tarn_tables_close(tables);
     tarn_timeline_close(timeline);
     tarn_instant_close(detail);
     tarn_files_close(files);
