@@ -11,7 +11,7 @@
 typedef struct version {
     tn_str key, value;
     const tn_avro_type *type;
-    size_t source;
+    size_t number; /* in the order of writing */
 } version;
 
 typedef struct versions {
@@ -24,6 +24,7 @@ static int add_version(tarn_cx *cx, versions *list, version item)
     int rc = TARN_OK;
 
     TN_TRY(tn_grow(cx, &list->items, list->count, &list->cap, sizeof item));
+    item.number = list->count;
     list->items[list->count++] = item;
 done:
     return rc;
@@ -125,11 +126,10 @@ done:
 
 /* ---- by prefix ---- */
 
-static int scan_source(tarn_cx *cx, const tn_metadata_group *group, size_t number, tn_str prefix,
-                       tn_arena *arena, versions *list)
+static int scan_source(tarn_cx *cx, tn_metadata_source *source, tn_str prefix, tn_arena *arena,
+                       versions *list)
 {
-    tn_metadata_source *source = &group->sources[number];
-    version item = {.type = source->type, .source = number};
+    version item = {.type = source->type};
     bool more;
     int rc = TARN_OK;
 
@@ -158,7 +158,7 @@ static int by_key(const void *a, const void *b)
     const version *x = a, *y = b;
     int order = tn_str_compare(x->key, y->key);
 
-    return order != 0 ? order : (x->source > y->source) - (x->source < y->source);
+    return order != 0 ? order : (x->number > y->number) - (x->number < y->number);
 }
 
 int tn_metadata_record_scan(tarn_cx *cx, tn_metadata *md, tn_metadata_group *group, tn_str prefix,
@@ -171,7 +171,7 @@ int tn_metadata_record_scan(tarn_cx *cx, tn_metadata *md, tn_metadata_group *gro
 
     TN_TRY(tn_metadata_group_open(cx, md, group));
     for (size_t s = 0; s < group->source_count; s++)
-        TN_TRY(scan_source(cx, group, s, prefix, arena, &list));
+        TN_TRY(scan_source(cx, &group->sources[s], prefix, arena, &list));
     if (group->source_count > 1 && list.count != 0)
         qsort(list.items, list.count, sizeof *list.items, by_key);
     records = tn_arena_array(cx, arena, list.count + 1, sizeof *records);
