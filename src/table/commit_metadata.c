@@ -15,9 +15,16 @@
 
 #include "base/json_read.h"
 
+/* Texts of a stat while they are collected. */
+typedef struct texts {
+    tn_str *items;
+    size_t count, cap;
+} texts;
+
 typedef struct building {
     tn_arena *arena;
     tn_commit_metadata metadata;
+    texts cdc; /* of the stat at hand */
     size_t stat_cap, replaced_cap, extra_cap;
 } building;
 
@@ -87,12 +94,6 @@ static tn_str *stat_text(tn_write_stat *stat, tn_str key)
     return NULL;
 }
 
-/* Texts of a stat while they are collected. */
-typedef struct texts {
-    tn_str *items;
-    size_t count, cap;
-} texts;
-
 static int add_text(tarn_cx *cx, building *b, texts *to, tn_str text)
 {
     int rc = tn_arena_grow(cx, b->arena, &to->items, to->count, &to->cap, sizeof text);
@@ -142,8 +143,9 @@ done:
     return rc;
 }
 
-/* The names of an object's members: files of change data, with their sizes. */
-static int json_names(tarn_cx *cx, tn_json_reader *r, building *b, texts *out)
+/* Calls `each` for every member of an object; null counts as an empty one. */
+static int json_members(tarn_cx *cx, tn_json_reader *r, building *b,
+                        int (*each)(tarn_cx *, tn_json_reader *, tn_str, building *))
 {
     bool more;
     tn_str key;
@@ -156,10 +158,21 @@ static int json_names(tarn_cx *cx, tn_json_reader *r, building *b, texts *out)
         TN_TRY(tn_json_read_member(cx, r, &key, &more));
         if (!more)
             break;
+        /* A key may point into the bytes. */
         TN_TRY(tn_arena_keep(cx, b->arena, &key));
-        TN_TRY(add_text(cx, b, out, key));
-        TN_TRY(tn_json_read_skip(cx, r));
+        TN_TRY(each(cx, r, key, b));
     }
+done:
+    return rc;
+}
+
+/* A file of change data, with its size. */
+static int json_cdc_file(tarn_cx *cx, tn_json_reader *r, tn_str key, building *b)
+{
+    int rc = TARN_OK;
+
+    TN_TRY(add_text(cx, b, &b->cdc, key));
+    TN_TRY(tn_json_read_skip(cx, r));
 done:
     return rc;
 }
@@ -167,12 +180,13 @@ done:
 static int json_stat(tarn_cx *cx, tn_json_reader *r, tn_str partition, building *b)
 {
     tn_write_stat stat = {.partition = partition};
-    texts logs = {0}, cdc = {0};
+    texts logs = {0};
     int64_t bytes = 0;
     bool more;
     tn_str key;
     int rc = TARN_OK;
 
+    b->cdc = (texts){0};
     TN_TRY(tn_json_read_open(cx, r, '{'));
     for (;;) {
         TN_TRY(tn_json_read_member(cx, r, &key, &more));
@@ -187,11 +201,11 @@ static int json_stat(tarn_cx *cx, tn_json_reader *r, tn_str partition, building 
         else if (tn_str_is(key, "logFiles"))
             TN_TRY(json_texts(cx, r, b, &logs));
         else if (tn_str_is(key, "cdcStats"))
-            TN_TRY(json_names(cx, r, b, &cdc));
+            TN_TRY(json_members(cx, r, b, json_cdc_file));
         else
             TN_TRY(tn_json_read_skip(cx, r));
     }
-    set_texts(&stat, &logs, &cdc);
+    set_texts(&stat, &logs, &b->cdc);
     stat.bytes = bytes > 0 ? (uint64_t)bytes : 0;
     stat.prev_instant = instant_or_none(stat.prev_instant);
     TN_TRY(add_stat(cx, b, &stat));
@@ -243,29 +257,6 @@ static int json_extra(tarn_cx *cx, tn_json_reader *r, tn_str key, building *b)
 
     TN_TRY(json_text(cx, r, &value));
     TN_TRY(add_extra(cx, b, key, value));
-done:
-    return rc;
-}
-
-/* Calls `each` for every member of an object; null counts as an empty one. */
-static int json_members(tarn_cx *cx, tn_json_reader *r, building *b,
-                        int (*each)(tarn_cx *, tn_json_reader *, tn_str, building *))
-{
-    bool more;
-    tn_str key;
-    int rc = TARN_OK;
-
-    if (tn_json_read_peek(r) == 'n')
-        return tn_json_read_skip(cx, r);
-    TN_TRY(tn_json_read_open(cx, r, '{'));
-    for (;;) {
-        TN_TRY(tn_json_read_member(cx, r, &key, &more));
-        if (!more)
-            break;
-        /* A key may point into the bytes. */
-        TN_TRY(tn_arena_keep(cx, b->arena, &key));
-        TN_TRY(each(cx, r, key, b));
-    }
 done:
     return rc;
 }
