@@ -113,6 +113,24 @@ static int find_format(struct cmd_call *call, enum tarn_row_format *out)
     return tarn_read_format(call->cx, values->output, out);
 }
 
+/* The columns asked for, which point into *text. */
+static int take_columns(const struct values *values, tarn_read_options *read, char **text,
+                        const char ***columns)
+{
+    size_t max;
+
+    if (values->columns == NULL)
+        return TARN_OK;
+    max = strlen(values->columns) + 1;
+    *text = strdup(values->columns);
+    *columns = calloc(max, sizeof **columns);
+    if (*text == NULL || *columns == NULL)
+        return TARN_E_NOMEM;
+    read->columns = *columns;
+    read->column_count = split_columns(*text, *columns, max);
+    return TARN_OK;
+}
+
 static int put_rows(struct cmd_call *call, struct ArrowArrayStream *rows,
                     enum tarn_row_format format)
 {
@@ -154,9 +172,9 @@ static int run(struct cmd_call *call)
     struct ArrowArrayStream rows = {0};
     enum tarn_row_format format;
     const char **columns = NULL;
-    const char *twice = NULL;
+    const char *twice;
     char *text = NULL;
-    int rc;
+    int usage = 0, rc;
 
     if (values->codec != NULL && values->format >= 0 && values->format != TARN_ROWS_PARQUET)
         return cmd_usage(call, "--codec is for Parquet out");
@@ -166,34 +184,23 @@ static int run(struct cmd_call *call)
         return cmd_usage(call, "--columns names none; leave it out for all");
     if (find_format(call, &format) != TARN_OK)
         return cmd_end(call, tarn_cx_status(call->cx));
-    if (values->columns != NULL) {
-        size_t max = strlen(values->columns) + 1;
-
-        text = strdup(values->columns);
-        columns = calloc(max, sizeof *columns);
-        if (text == NULL || columns == NULL) {
-            free(text);
-            free(columns);
-            return cmd_end(call, TARN_E_NOMEM);
-        }
-        read.columns = columns;
-        read.column_count = split_columns(text, columns, max);
-        twice = find_twice(columns, read.column_count);
-    }
+    rc = take_columns(values, &read, &text, &columns);
+    if (rc != TARN_OK)
+        goto done;
+    twice = find_twice(columns, read.column_count);
     if (twice != NULL && format != TARN_ROWS_CSV) {
-        rc = cmd_usage(call, "--columns names %s twice, which CSV alone can hold", twice);
-        free(columns);
-        free(text);
-        return rc;
+        usage = cmd_usage(call, "--columns names %s twice, which CSV alone can hold", twice);
+        goto done;
     }
     rc = tarn_read_open(call->cx, call->args[0], &read, &rows);
     if (rc == TARN_OK) {
         rc = put_rows(call, &rows, format);
         rows.release(&rows);
     }
+done:
     free(columns);
     free(text);
-    return cmd_end(call, rc);
+    return usage != 0 ? usage : cmd_end(call, rc);
 }
 
 const struct cmd cmd_read = {
