@@ -28,7 +28,7 @@ extern "C" {
 typedef struct tarn_read_counts {
     uint64_t partitions, partitions_read; /* in all; left after pruning by their values */
     uint64_t slices, slices_read;  /* of a Hudi table's partitions read; left after the indexes of
-                                      its  metadata table */
+                                      its metadata table */
     uint64_t files, files_skipped; /* opened; left out as damaged */
     uint64_t groups, groups_read;  /* row groups of the files opened; not pruned */
     uint64_t pages_dropped;        /* by page indexes */
@@ -60,8 +60,9 @@ typedef struct tarn_read_options {
      * commits changed, as rows (op, ts_ms, before, after). NULL: incremental when a bound is given,
      * else snapshot. */
     const char *mode;
-    /* Completion times of commits in tables of version 8 and later, requested times before.
-     * `since` itself is not in the range, `until` is. NULL: from the first commit, up to now. */
+    /* Incremental: completion times of commits in tables of version 8 and later, requested times
+     * before; of changes ("cdc") requested times in all. `since` itself is not in the range,
+     * `until` is. NULL: from the first commit, up to now. */
     const char *since, *until;
     /* Rows are merged by commit time where the table's merger is a program that is not known. */
     bool ignore_merger;
@@ -74,7 +75,10 @@ typedef struct tarn_read_options {
 /* Opens the rows. *out is the caller's to release, before cx is closed; what `options` points to
  * must live as long, and `out` is to be used on the caller's thread alone. Its failures are also in
  * `cx`. NOTFOUND: nothing at the path, or no Parquet file; INVALID: columns, condition or types;
- * CORRUPT: a damaged file, by name; UNSUPPORTED: a table of another kind, or an encrypted file. */
+ * CORRUPT: a damaged file, by name; UNSUPPORTED: a table of another kind, an encrypted file, or
+ * rows that only a program of the table's own can merge; CONFLICT: a service took files away while
+ * they were listed (open again), or a range has a commit that is not completed; LIMIT: it does not
+ * fit the memory of `cx`. */
 TARN_API int tarn_read_open(tarn_cx *cx, const char *path, const tarn_read_options *options,
                             struct ArrowArrayStream *out);
 
