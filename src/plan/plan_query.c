@@ -315,7 +315,7 @@ int tn_query_changes_find(tarn_cx *cx, const tn_hudi_config *config, const tn_ti
     if (has_archived(timeline, archive, false, since, (tn_str){0}))
         TN_FAIL(TARN_E_INVALID,
                 "change data since \"%.*s\": the range has to begin in the active timeline, which "
-                "begins with %.*s: what is older is archived",
+                "begins with %.*s: what is older is archived; give a later --since",
                 TN_STR_ARG(since), TN_STR_ARG(first_commit(timeline)));
     TN_TRY(fill(cx, timeline, NULL, false, since, until, arena, &made));
     made.from_start = false;
