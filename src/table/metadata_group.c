@@ -58,9 +58,10 @@ done:
     return rc;
 }
 
-/* `files`: of one group. Of base files of one instant the last counts. */
+/* `files`: of one group. */
 static int make_group(tarn_cx *cx, tn_metadata *md, const tn_metadata_partition *part,
-                      tn_slices_file *files, size_t count, tn_metadata_group *out)
+                      tn_slices_tries *tries, tn_slices_file *files, size_t count,
+                      tn_metadata_group *out)
 {
     tn_slices_rule rule = {.timeline = &md->timeline, .v6_slices = TN_V6_SLICES_INSTANT};
     const tn_slices_group *pending =
@@ -70,6 +71,7 @@ static int make_group(tarn_cx *cx, tn_metadata *md, const tn_metadata_partition 
 
     out->file_id = files[0].parts.file_id;
     TN_TRY(tn_arena_keep(cx, &md->arena, &out->file_id));
+    TN_TRY(tn_slices_tries_drop(cx, md->store, &md->timeline, tries, files, &count));
     TN_TRY(tn_slices_group_make(cx, &rule, files, count, pending, &made));
     if (made.base != NULL) {
         TN_TRY(path_below(cx, md, part, made.base->name, &out->base_path));
@@ -165,6 +167,7 @@ done:
 
 int tn_metadata_partition_load(tarn_cx *cx, tn_metadata *md, tn_metadata_partition *part)
 {
+    tn_slices_tries tries = {0};
     listing list = {0};
     size_t cap = 0;
     int rc = TARN_OK;
@@ -178,7 +181,7 @@ int tn_metadata_partition_load(tarn_cx *cx, tn_metadata *md, tn_metadata_partiti
             end++;
         TN_TRY(tn_arena_grow(cx, &md->arena, &part->groups, part->group_count, &cap,
                              sizeof *part->groups));
-        TN_TRY(make_group(cx, md, part, list.files + first, end - first,
+        TN_TRY(make_group(cx, md, part, &tries, list.files + first, end - first,
                           &part->groups[part->group_count]));
         part->group_count++;
     }
@@ -194,6 +197,7 @@ int tn_metadata_partition_load(tarn_cx *cx, tn_metadata *md, tn_metadata_partiti
 done:
     if (rc != TARN_OK)
         part->group_count = 0;
+    tn_slices_tries_clear(&tries);
     free(list.files);
     tn_arena_clear(&list.arena);
     return rc;

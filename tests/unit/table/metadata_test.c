@@ -749,3 +749,30 @@ static void test_metadata__lost_under_a_range(void **state)
     same_slices("range", &walked, &listed);
     fixture_close(&f);
 }
+
+/* A task that was tried twice left a second base file, which the commit does not name. */
+static void test_metadata__two_tries(void **state)
+{
+    static const char *const tokens[] = {"0-1-1", "9-999-999"};
+    tn_slices walked, listed;
+    fixture f;
+
+    (void)state;
+    if (!fixture_open(&f, "cow_v9_txns_simple_meta"))
+        skip();
+    load_slices(&f, TN_SLICES_DIRECTORIES, &walked);
+    for (size_t i = 0; i < 2; i++) {
+        tn_str name, path;
+
+        assert_ok(f.cx, tn_arena_print(f.cx, &f.arena, &name,
+                                       ".hoodie/metadata/files/files-0000-0_%s_20260307162449278"
+                                       ".hfile",
+                                       tokens[i]));
+        assert_ok(f.cx, tn_path_join(f.cx, &f.arena, f.root, name, &path));
+        assert_ok(f.cx, tn_store_put(f.cx, f.store, path, TN_STR("half of a file")));
+        load_slices(&f, TN_SLICES_METADATA, &listed);
+        assert_true(listed.listed && listed.listing_problem.len == 0);
+        same_slices("two tries", &walked, &listed);
+    }
+    fixture_close(&f);
+}
