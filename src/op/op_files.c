@@ -303,29 +303,38 @@ done:
     return rc;
 }
 
+/* Those asked for; none: *out stays as it was, which means all. */
+static int take_partitions(tarn_cx *cx, state *self, const tn_str **out, size_t *count)
+{
+    const tarn_files_options *options = self->options;
+    tn_str *made;
+
+    if (options->partition_count == 0)
+        return TARN_OK;
+    made = tn_arena_array(cx, &self->view.arena, options->partition_count, sizeof *made);
+    if (made == NULL)
+        return TARN_E_NOMEM;
+    for (size_t i = 0; i < options->partition_count; i++)
+        made[i] = tn_str_of(options->partitions[i]);
+    *out = made;
+    *count = options->partition_count;
+    return TARN_OK;
+}
+
 static int fill_hudi(tarn_cx *cx, state *self)
 {
     const tarn_files_options *options = self->options;
     bool every = options->all || options->group != NULL;
     tn_slices_options chosen = {.footers = !options->no_rows,
                                 .listing = every ? TN_SLICES_DIRECTORIES : TN_SLICES_METADATA};
-    tn_str warning, *partitions;
+    tn_str warning;
     int rc = TARN_OK;
 
     self->face.hudi = true;
     self->face.mor = self->view.config.mor;
     TN_TRY(tn_hudi_view_as_of(cx, &self->view, options->as_of, &self->as_of));
     chosen.as_of = self->as_of;
-    if (options->partition_count != 0) {
-        partitions =
-            tn_arena_array(cx, &self->view.arena, options->partition_count, sizeof *partitions);
-        if (partitions == NULL)
-            TN_TRY(TARN_E_NOMEM);
-        for (size_t i = 0; i < options->partition_count; i++)
-            partitions[i] = tn_str_of(options->partitions[i]);
-        chosen.partitions = partitions;
-        chosen.partition_count = options->partition_count;
-    }
+    TN_TRY(take_partitions(cx, self, &chosen.partitions, &chosen.partition_count));
     TN_TRY(tn_slices_load(cx, self->view.store, self->view.root, &self->view.config,
                           &self->view.timeline, &chosen, &self->view.arena, &self->slices));
     if (self->slices.slice_count == 0)
@@ -364,7 +373,6 @@ static int fill_plain(tarn_cx *cx, state *self)
 {
     const tarn_files_options *options = self->options;
     tn_dir_options chosen = {.no_footers = options->no_rows, .for_write = true, .looks = true};
-    tn_str *partitions;
     tn_dir dir = {0};
     int rc = TARN_OK;
 
@@ -373,16 +381,7 @@ static int fill_plain(tarn_cx *cx, state *self)
                 "%.*s: a plain directory has no file groups, no instants and no metadata table; "
                 "leave the option away",
                 TN_STR_ARG(self->view.root));
-    if (options->partition_count != 0) {
-        partitions =
-            tn_arena_array(cx, &self->view.arena, options->partition_count, sizeof *partitions);
-        if (partitions == NULL)
-            TN_TRY(TARN_E_NOMEM);
-        for (size_t i = 0; i < options->partition_count; i++)
-            partitions[i] = tn_str_of(options->partitions[i]);
-        chosen.partitions = partitions;
-        chosen.partition_count = options->partition_count;
-    }
+    TN_TRY(take_partitions(cx, self, &chosen.partitions, &chosen.partition_count));
     TN_TRY(tn_dir_load(cx, self->view.store, self->view.root, &chosen, &dir));
     for (size_t p = 0; p < dir.partition_count; p++)
         for (size_t i = 0; i < dir.partitions[p].file_count; i++)
