@@ -140,6 +140,15 @@ static int refuse_merger(tarn_cx *cx, const tn_reading *reading)
         TN_STR_ARG(class.len != 0 ? class : strategy));
 }
 
+/* MySqlDebeziumAvroPayload compares "_event_seq" as two numbers, a file's and a place in it, which
+ * as one text are in another order ("7.98" after "7.105"). The columns that it was made of have it,
+ * and are what orders the rows of version 9. */
+static bool is_sequence(const tn_slice_rules *rules, const payload *own)
+{
+    return own != NULL && own->ordering[1] != NULL && rules->ordering_count == 1 &&
+           tn_str_is(rules->ordering[0], "_event_seq");
+}
+
 static int take_ordering(tarn_cx *cx, tn_reading *reading, const payload *own)
 {
     tn_slice_rules *rules = &reading->rules;
@@ -147,6 +156,8 @@ static int take_ordering(tarn_cx *cx, tn_reading *reading, const payload *own)
 
     rules->ordering = reading->config.ordering;
     rules->ordering_count = reading->config.ordering_count;
+    if (is_sequence(rules, own))
+        rules->ordering_count = 0;
     if (rules->ordering_count != 0 || own == NULL || own->ordering[0] == NULL)
         return TARN_OK;
     names = tn_arena_array(cx, &reading->read->arena, 2, sizeof *names);

@@ -7,7 +7,7 @@ import pytest
 
 import hudi_peers
 
-pytest.register_assert_rewrite("hudi_chain", "hudi_fixtures", "hudi_snapshot")
+pytest.register_assert_rewrite("hudi_asked", "hudi_chain", "hudi_fixtures", "hudi_snapshot")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
