@@ -103,11 +103,17 @@ class Asked:
         return {row["id"]: row for row in map(json.loads, self.tarn("read", str(self.table), "--format", "ndjson").splitlines())}
 
 
+def bare(value):
+    """Without fields that are null, which Spark's images leave out and tarn's have, and with numbers by value."""
+    if isinstance(value, dict):
+        return {k: bare(v) for k, v in value.items() if v is not None and k != "dc"}
+    if isinstance(value, list):
+        return [bare(v) for v in value]
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
 def image(text):
-    values = json.loads(text) if text is not None else None
-    if values is None:
-        return None
-    return {k: float(v) if isinstance(v, (int, float)) and not isinstance(v, bool) else v for k, v in values.items() if k != "dc"}
+    return bare(json.loads(text)) if text is not None else None
 
 
 def changes(rows):
