@@ -50,6 +50,7 @@ int64_t tn_rows_integer(enum tn_type_kind kind, const struct ArrowArray *array, 
     case TN_TYPE_INT16:
         return ((const int16_t *)data)[at];
     case TN_TYPE_INT32:
+    case TN_TYPE_DATE32:
     case TN_TYPE_TIME32:
         return ((const int32_t *)data)[at];
     case TN_TYPE_UINT8:

@@ -622,6 +622,39 @@ static void test_record_key__makes_paths_of_times(void **state)
     tarn_cx_close(cx);
 }
 
+/* A date is the number of its days to Hudi, whatever the unit: 2024-01-07 by milliseconds is in
+ * 1970. */
+static void test_record_key__takes_dates_for_their_days(void **state)
+{
+    static const tn_str names[] = {{"k", 1}, {"t", 1}};
+    static const char *k[] = {"a", "b"};
+    static const int32_t days[] = {19729, 19730};
+    tn_record_key_options options = {.kind = TN_KEYGEN_TIMESTAMP,
+                                     .keys = names,
+                                     .key_count = 1,
+                                     .partitions = names + 1,
+                                     .partition_count = 1,
+                                     .timebased = {.type = TN_KEYGEN_EPOCH_MILLIS,
+                                                   .output_format = TN_STR("yyyy-MM-dd"),
+                                                   .zone = TN_STR("UTC")}};
+    tarn_cx *cx = tarn_cx_open(&(tarn_cx_options){.jobs = 1});
+    tn_record_key *key = NULL;
+    tn_record_keys out;
+    test_table table = {0};
+
+    (void)state;
+    table_init(cx, &table, 2, 2);
+    table_text(cx, &table, 0, "k", "u", k, 0);
+    table_fixed(cx, &table, 1, "t", "tdD", days, 4, 0);
+    assert_ok(cx, tn_record_key_open(cx, &options, &table.schema, &key));
+    assert_ok(cx, tn_record_key_batch(cx, key, &table.array, 0, &out));
+    for (int i = 0; i < 2; i++)
+        assert_true(tn_str_is(tn_record_key_path(key, out.partitions[i]), "1970-01-01"));
+    tn_record_key_close(key);
+    table_clear(&table);
+    tarn_cx_close(cx);
+}
+
 /* Batches of many rows on threads are as they are without, and paths are numbered as they come. */
 static void test_record_key__is_the_same_on_a_pool(void **state)
 {
