@@ -104,7 +104,7 @@ typedef struct tarn_inspect_text {
     const tarn_inspect_key *keys; /* of properties */
     size_t key_count;
 } tarn_inspect_text;
-/* INVALID or CORRUPT naming the place. */
+/* CORRUPT naming the place. */
 TARN_API int tarn_inspect_text_open(tarn_cx *cx, const char *path, enum tarn_inspect_kind kind,
                                     tarn_inspect_text **out);
 TARN_API void tarn_inspect_text_close(tarn_inspect_text *text);

@@ -32,7 +32,7 @@ TARN_API void tarn_text_clear(tarn_text *text);
 TARN_API int tarn_merge_plan(tarn_cx *cx, const char *path, const tarn_merge_options *options,
                              tarn_text *plan);
 
-/* How many task lines follow the header line of a plan. INVALID or UNSUPPORTED when it is no such
+/* How many task lines follow the header line of a plan. CORRUPT or UNSUPPORTED when it is no such
  * line, is cut off, or comes from another version. */
 TARN_API int tarn_merge_plan_tasks(tarn_cx *cx, const char *line, size_t len, size_t *tasks);
 

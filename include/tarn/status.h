@@ -15,11 +15,12 @@ enum tarn_status {
     TARN_E_CONFLICT = 3,    /* the table changed since the plan: plan again */
     TARN_E_CORRUPT = 4,     /* bytes do not follow their format */
     TARN_E_UNSUPPORTED = 5, /* valid, but tarn does not do it */
-    TARN_E_INVALID = 6,     /* the caller's options or values are wrong */
+    TARN_E_INVALID = 6,     /* the caller's options are wrong */
     TARN_E_LIMIT = 7,       /* a named limit or the memory budget was met */
     TARN_E_IO = 8,          /* the store failed */
     TARN_E_NOMEM = 9,       /* an allocation failed */
-    TARN_E_CANCELLED = 10   /* the caller asked to stop */
+    TARN_E_CANCELLED = 10,  /* the caller asked to stop */
+    TARN_E_DATA = 11        /* what the rows hold does not fit: correct them, or pass them over */
 };
 
 /* "CORRUPT" for TARN_E_CORRUPT; never NULL. Thread-safe. */

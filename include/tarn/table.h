@@ -167,7 +167,7 @@ TARN_API int tarn_table_create(tarn_cx *cx, const char *path, const tarn_table_o
 
 /* Writes the rows of inputs (see tarn_write), or of a stream, which is read to its end and stays
  * the caller's to release. A missing table is made when keys are given. Statuses: INVALID for bad
- * options and values that do not fit, NOTFOUND for an input or a table that is not there,
+ * options, DATA for rows that do not fit, NOTFOUND for an input or a table that is not there,
  * UNSUPPORTED for types that cannot be made one and tables that tarn must not write to, CONFLICT
  * when another writer holds the table (try again), CORRUPT for what is damaged in it, LIMIT,
  * CANCELLED. Whatever fails, readers see the table as it was. *report is the caller's. */
@@ -201,7 +201,7 @@ TARN_API void tarn_tables_close(tarn_tables *tables);
  *     tarn_rollback_report_close(report); */
 typedef struct tarn_rollback_options {
     bool drop_metadata_table;
-    bool dry_run; /* say what the instant is, change nothing */
+    bool dry_run; /* say what the instant is and which files would go, change nothing */
     void (*warn)(void *arg, const char *text);
     void *arg;
 } tarn_rollback_options;
@@ -213,6 +213,8 @@ typedef struct tarn_rollback_report {
     const char *rollback;         /* the instant of the rollback; NULL in a dry run */
     bool was_completed, dry_run;
     uint64_t files_deleted;
+    const char *const *files; /* of a dry run: below the root, those that would be deleted */
+    size_t file_count;
 } tarn_rollback_report;
 
 /* Rolls back a commit that was not completed, or the latest one that was. `instant`: all of it, or

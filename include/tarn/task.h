@@ -17,7 +17,7 @@ extern "C" {
 
 /* Does the task of one plan line and gives its result line (kind "merge.result", no newline). A
  * task that fails gives a result that says so (*task_status, which may be NULL, is then its
- * status), and TARN_OK; other statuses: the line is no task (INVALID, UNSUPPORTED), or nothing more
+ * status), and TARN_OK; other statuses: the line is no task (CORRUPT, UNSUPPORTED), or nothing more
  * can be done (CANCELLED, NOMEM). */
 TARN_API int tarn_exec(tarn_cx *cx, const char *line, size_t len, tarn_text *result,
                        int *task_status);

@@ -8,7 +8,7 @@
  *                    timeline->instants[i].state);
  *     tarn_timeline_close(timeline);
  *
- * A path that is no Hudi table: NOTFOUND, or as said at the function. Damaged properties: INVALID.
+ * A path that is no Hudi table: NOTFOUND, or as said at the function. Damaged properties: CORRUPT.
  * What a value points to lives until it is closed; a `close` takes NULL. Texts that are not known
  * are NULL. Thread rule: any thread, each with its own context; values are read by any number. */
 #ifndef TARN_TIMELINE_H

@@ -110,7 +110,7 @@ typedef struct tarn_write_report {
 
 /* Writes the rows of inputs: Parquet files and directories of them, CSV, NDJSON (.gz and .zst,
  * too), globs, "-" for standard input. Columns are matched with those of the directory by name and
- * cast where no value changes. Statuses: INVALID for bad options or values that do not fit,
+ * cast where no value changes. Statuses: INVALID for bad options, DATA for rows that do not fit,
  * NOTFOUND for an input that is not there, UNSUPPORTED for types that cannot be made one and for
  * tables of another kind, LIMIT before files_max or partitions_max is passed, CONFLICT when another
  * run holds the directory, CANCELLED. Whatever fails, the directory is as it was. `options` may be

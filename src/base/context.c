@@ -120,6 +120,7 @@ int tn_fail_within(tarn_cx *cx, int status, const char *format, ...)
     memmove(cx->text + length + 2, cx->text, strlen(cx->text) + 1);
     memcpy(cx->text, prefix, length);
     memcpy(cx->text + length, ": ", 2);
+    cx->status = status;
     return status;
 }
 

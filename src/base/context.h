@@ -40,7 +40,7 @@ struct tarn_cx {
 
 /* Stores status and text, returns the status. */
 int tn_fail(tarn_cx *cx, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Puts "prefix: " before the text of the failure just met; returns the status unchanged. */
+/* Puts "prefix: " before the text of the failure just met, whose status becomes `status`. */
 int tn_fail_within(tarn_cx *cx, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int tn_fail_memory(tarn_cx *cx);

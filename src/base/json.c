@@ -270,7 +270,7 @@ int tn_json_parse(tarn_cx *cx, tn_str text, const char *what, json_t **out)
         json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 
     if (value == NULL)
-        return tn_fail(cx, TARN_E_INVALID, "%s: line %d, column %d: not JSON: %s", what, error.line,
+        return tn_fail(cx, TARN_E_CORRUPT, "%s: line %d, column %d: not JSON: %s", what, error.line,
                        error.column, error.text);
     *out = value;
     return TARN_OK;
@@ -278,7 +278,7 @@ int tn_json_parse(tarn_cx *cx, tn_str text, const char *what, json_t **out)
 
 static int wrong(tarn_cx *cx, const char *key, const char *want)
 {
-    return tn_fail(cx, TARN_E_INVALID, "member \"%s\": missing, or not %s", key, want);
+    return tn_fail(cx, TARN_E_CORRUPT, "member \"%s\": missing, or not %s", key, want);
 }
 
 int tn_json_get_i64(tarn_cx *cx, const json_t *object, const char *key, int64_t *out)
@@ -332,7 +332,7 @@ int tn_json_bytes_of(tarn_cx *cx, tn_arena *arena, const json_t *value, tn_str *
     char *bytes;
 
     if (text == NULL)
-        return tn_fail(cx, TARN_E_INVALID, "not a string");
+        return tn_fail(cx, TARN_E_CORRUPT, "not a string");
     bytes = tn_arena_take(cx, arena, len + 1);
     if (bytes == NULL)
         return TARN_E_NOMEM;
@@ -342,7 +342,7 @@ int tn_json_bytes_of(tarn_cx *cx, tn_arena *arena, const json_t *value, tn_str *
             continue;
         }
         if (i + 2 >= len || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0)
-            return tn_fail(cx, TARN_E_INVALID, "\"%s\": byte %zu: %% without two hex digits", text,
+            return tn_fail(cx, TARN_E_CORRUPT, "\"%s\": byte %zu: %% without two hex digits", text,
                            i);
         bytes[n++] = (char)(hex_value(text[i + 1]) << 4 | hex_value(text[i + 2]));
         i += 2;

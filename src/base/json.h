@@ -50,7 +50,7 @@ void tn_json_put_bytes(tn_json *json, const char *key, tn_str bytes);
 /* Parses one document; *out is the caller's, to json_decref. The failure names `what`, line and
  * column. */
 int tn_json_parse(tarn_cx *cx, tn_str text, const char *what, json_t **out);
-/* Members by key; INVALID naming the key when missing or of another type. Strings are copied into
+/* Members by key; CORRUPT naming the key when missing or of another type. Strings are copied into
  * the arena. */
 int tn_json_get_i64(tarn_cx *cx, const json_t *object, const char *key, int64_t *out);
 int tn_json_get_bool(tarn_cx *cx, const json_t *object, const char *key, bool *out);

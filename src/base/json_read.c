@@ -28,7 +28,7 @@ int tn_json_read_fail(tarn_cx *cx, const tn_json_reader *r, const char *format, 
         line += *c == '\n';
         column = *c == '\n' ? 1 : column + 1;
     }
-    return tn_fail(cx, TARN_E_INVALID, "%s: line %zu, column %zu: %s", r->name, line, column, text);
+    return tn_fail(cx, TARN_E_CORRUPT, "%s: line %zu, column %zu: %s", r->name, line, column, text);
 }
 
 static int unexpected(tarn_cx *cx, const tn_json_reader *r, const char *wanted)
@@ -426,6 +426,6 @@ int tn_json_read_end(tarn_cx *cx, tn_json_reader *r)
     if (tn_json_read_peek(r) != '\0' || r->at < r->end)
         return unexpected(cx, r, "the end");
     if (!tn_str_utf8((tn_str){r->start, (size_t)(r->end - r->start)}))
-        return tn_fail(cx, TARN_E_INVALID, "%s: not UTF-8; write it as UTF-8", r->name);
+        return tn_fail(cx, TARN_E_CORRUPT, "%s: not UTF-8; write it as UTF-8", r->name);
     return TARN_OK;
 }

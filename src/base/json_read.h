@@ -9,7 +9,7 @@
  *         TN_TRY(tn_str_is(key, "len") ? tn_json_read_i64(cx, &r, &len) : tn_json_read_skip(cx,
  * &r)); TN_TRY(tn_json_read_end(cx, &r));
  *
- * Every failure is INVALID and names the document, line and column. The text must be UTF-8, which
+ * Every failure is CORRUPT and names the document, line and column. The text must be UTF-8, which
  * tn_json_read_end makes sure of, if nothing before it did. */
 #ifndef TN_BASE_JSON_READ_H
 #define TN_BASE_JSON_READ_H
@@ -32,7 +32,7 @@ typedef struct tn_json_reader {
 } tn_json_reader;
 
 tn_json_reader tn_json_reader_of(tn_str text, const char *name, tn_arena *arena);
-/* INVALID at the place where the reader stands: "name: line 3, column 7: text". */
+/* CORRUPT at the place where the reader stands: "name: line 3, column 7: text". */
 int tn_json_read_fail(tarn_cx *cx, const tn_json_reader *r, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -46,7 +46,7 @@ int tn_json_read_member(tarn_cx *cx, tn_json_reader *r, tn_str *key, bool *more)
 int tn_json_read_element(tarn_cx *cx, tn_json_reader *r, bool *more);
 int tn_json_read_i64(tarn_cx *cx, tn_json_reader *r, int64_t *out);
 int tn_json_read_bool(tarn_cx *cx, tn_json_reader *r, bool *out);
-/* A text in the arena, ended by a NUL that is not counted; one with a NUL in it is INVALID. */
+/* A text in the arena, ended by a NUL that is not counted; one with a NUL in it is CORRUPT. */
 int tn_json_read_text(tarn_cx *cx, tn_json_reader *r, tn_str *out);
 /* The same, but equal texts are kept once. */
 int tn_json_read_shared(tarn_cx *cx, tn_json_reader *r, tn_str *out);

@@ -3,9 +3,9 @@
 
 const char *tarn_status_name(int status)
 {
-    static const char *const names[] = {"OK",      "NOTFOUND",    "EXISTS",   "CONFLICT",
-                                        "CORRUPT", "UNSUPPORTED", "INVALID",  "LIMIT",
-                                        "IO",      "NOMEM",       "CANCELLED"};
+    static const char *const names[] = {"OK",      "NOTFOUND",    "EXISTS",    "CONFLICT",
+                                        "CORRUPT", "UNSUPPORTED", "INVALID",   "LIMIT",
+                                        "IO",      "NOMEM",       "CANCELLED", "DATA"};
 
     if (status < 0 || (unsigned)status >= sizeof names / sizeof names[0])
         return "UNKNOWN";

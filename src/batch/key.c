@@ -129,14 +129,14 @@ int tn_key_level(tarn_cx *cx, tn_buf *out, tn_str column, tn_str value)
         tn_key_escape(out, value);
     TN_TRY(tn_buf_check(cx, out));
     if (out->len - start > TN_KEY_LEVEL_BYTES_MAX)
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_DATA,
                 "column \"%.*s\": the value \"%.*s%s\" makes a directory name of %zu bytes, and "
                 "names have at most %d; shorten it, or do not partition by this column",
                 TN_STR_ARG(column), (int)(value.len > SHOWN_BYTES ? SHOWN_BYTES : value.len),
                 value.ptr, value.len > SHOWN_BYTES ? "..." : "", out->len - start,
                 TN_KEY_LEVEL_BYTES_MAX);
     if (tn_str_ends(value, TN_STR(HALF_COPIED)))
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_DATA,
                 "column \"%.*s\": readers pass over names that end in \"" HALF_COPIED
                 "\", as that of the value \"%.*s\" would",
                 TN_STR_ARG(column), TN_STR_ARG(value));

@@ -27,7 +27,7 @@ void tn_key_text(tn_buf *out, const tn_text_type *type, const struct ArrowArray 
  * [ ] ^. Sticky. */
 void tn_key_escape(tn_buf *out, tn_str text);
 /* Appends the level "column=value", with "/" before it where `out` is not empty; an empty value
- * stands for null. INVALID, naming column and value, when it is too long for a directory's name,
+ * stands for null. DATA, naming column and value, when it is too long for a directory's name,
  * or one that readers hide. */
 int tn_key_level(tarn_cx *cx, tn_buf *out, tn_str column, tn_str value);
 

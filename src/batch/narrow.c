@@ -35,13 +35,13 @@ static int no_fit(tarn_cx *cx, const step *s, int64_t i, int64_t value)
     else
         snprintf(text, sizeof text, "%" PRId64, value);
     if (s->first_row >= 0)
-        rc = tn_fail(cx, TARN_E_INVALID,
+        rc = tn_fail(cx, TARN_E_DATA,
                      "row %" PRId64 " of the input, column \"%s\": the value %s of %.*s does not "
                      "fit %.*s; round or cast the column in the input",
                      s->first_row + i + 1, s->column, text, TN_STR_ARG(tn_buf_view(&from)),
                      TN_STR_ARG(tn_buf_view(&type)));
     else
-        rc = tn_fail(cx, TARN_E_INVALID,
+        rc = tn_fail(cx, TARN_E_DATA,
                      "column \"%s\": the value %s of %.*s in a list does not fit %.*s; round or "
                      "cast the column in the input",
                      s->column, text, TN_STR_ARG(tn_buf_view(&from)),

@@ -11,7 +11,7 @@
 
 #include "batch/unify.h"
 
-/* In place. INVALID "row N of the input, column …" for a value that does not fit, where row 0 of
+/* In place. DATA "row N of the input, column …" for a value that does not fit, where row 0 of
  * the array is row `first_row` of the input, from 0; UNSUPPORTED for types without a way. */
 int tn_narrow_cast(tarn_cx *cx, const struct ArrowSchema *from, const struct ArrowSchema *to,
                    int64_t first_row, struct ArrowArray *array);

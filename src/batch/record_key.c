@@ -209,10 +209,10 @@ static int fail_null(tarn_cx *cx, const tn_record_key *key)
     int rc = TARN_OK;
 
     if (key->count == 1)
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_DATA,
                 "the record key field \"%.*s\" is null or empty; every row needs a key",
                 TN_STR_ARG(key->fields[0].name));
-    TN_FAIL(TARN_E_INVALID,
+    TN_FAIL(TARN_E_DATA,
             "all %zu record key fields, from \"%.*s\" on, are null or empty; every row needs a "
             "key",
             key->count, TN_STR_ARG(key->fields[0].name));
@@ -223,7 +223,7 @@ done:
 /* What is wrong with one row says which it is. */
 static int name_row(tarn_cx *cx, int rc, int64_t number)
 {
-    return rc == TARN_E_INVALID ? tn_fail_within(cx, rc, "row %lld", (long long)number) : rc;
+    return rc == TARN_E_DATA ? tn_fail_within(cx, rc, "row %lld", (long long)number) : rc;
 }
 
 /* Keys stand in footers and in what readers make of them as text: one that is not would be met as
@@ -232,7 +232,7 @@ static int check_utf8(tarn_cx *cx, tn_str text)
 {
     return tn_str_utf8(text)
                ? TARN_OK
-               : tn_fail(cx, TARN_E_INVALID, "the record key is not UTF-8; correct the row");
+               : tn_fail(cx, TARN_E_DATA, "the record key is not UTF-8; correct the row");
 }
 
 /* Checks a key that stays where it is. */
@@ -281,7 +281,7 @@ static int add_named(tarn_cx *cx, const tn_record_field *field, int64_t row, tn_
     *empty = false;
     value = tn_str_from(tn_buf_view(out), from);
     if (tn_str_equal(value, NULL_TEXT) || tn_str_equal(value, EMPTY_TEXT))
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_DATA,
                 "the record key field \"%.*s\" holds the text \"%.*s\", which stands for %s in "
                 "keys of several fields; change the value",
                 TN_STR_ARG(field->name), TN_STR_ARG(value),

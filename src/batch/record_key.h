@@ -70,10 +70,10 @@ typedef struct tn_record_keys {
         *deletes; /* per row: 1 is a delete (_hoodie_is_deleted or the marker); NULL: none */
 } tn_record_keys;
 
-/* INVALID naming row (`first_row` + i) and field: a key that is null or empty. Runs on the pool. */
+/* DATA naming row (`first_row` + i) and field: a key that is null or empty. Runs on the pool. */
 int tn_record_key_batch(tarn_cx *cx, tn_record_key *key, const struct ArrowArray *batch,
                         int64_t first_row, tn_record_keys *out);
-/* Why that failed: looks at one row of the batch. INVALID, without a number, where it has no key or
+/* Why that failed: looks at one row of the batch. DATA, without a number, where it has no key or
  * no path; *field is then the one that is at fault (empty: no single one). */
 int tn_record_key_row(tarn_cx *cx, const tn_record_key *key, int64_t row, tn_str *field);
 /* Paths met so far. */

@@ -171,7 +171,7 @@ static int print_time(tarn_cx *cx, const tn_record_path *path, size_t i, int64_t
     text =
         tn_rows_bytes(&field->type, tn_record_field_array(field), tn_record_field_at(field, row));
     if (!tn_path_time_text(path->time, text, out))
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_DATA,
                 "the partition field \"%.*s\" holds \"%.*s\", which no pattern of "
                 "hoodie.keygen.timebased.input.dateformat (%.*s) reads",
                 TN_STR_ARG(field->name), (int)(text.len > SHOWN_BYTES ? SHOWN_BYTES : text.len),
@@ -284,7 +284,7 @@ int tn_record_path_print(tarn_cx *cx, const tn_record_path *path, int64_t row, t
     made = tn_str_from(tn_buf_view(out), from);
     fault = path_fault(made);
     if (fault != NULL)
-        TN_FAIL(TARN_E_INVALID, "the partition path \"%.*s%s\" %s; correct the row%s",
+        TN_FAIL(TARN_E_DATA, "the partition path \"%.*s%s\" %s; correct the row%s",
                 (int)(made.len > SHOWN_BYTES ? SHOWN_BYTES : made.len), made.ptr,
                 made.len > SHOWN_BYTES ? "..." : "", fault, advice(path, made));
 done:

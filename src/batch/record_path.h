@@ -18,7 +18,7 @@ int tn_record_path_open(tarn_cx *cx, tn_arena *arena, const tn_record_key_option
                         const struct ArrowSchema *schema, const tn_zone *zone, tn_record_path *out);
 void tn_record_path_close(tn_record_path *path);
 void tn_record_path_load(tn_record_path *path, const struct ArrowArray *batch);
-/* Appends the path of a row. INVALID for a value that has no place: a time that no pattern reads, a
+/* Appends the path of a row. DATA for a value that has no place: a time that no pattern reads, a
  * path with empty levels or ".." in it. */
 int tn_record_path_print(tarn_cx *cx, const tn_record_path *path, int64_t row, tn_buf *out);
 

@@ -26,10 +26,10 @@ int tn_stream_fail(tarn_cx *cx, char text[TN_ERROR_TEXT_MAX])
     int status = tarn_cx_status(cx);
 
     memcpy(text, cx->text, TN_ERROR_TEXT_MAX);
-    return status == TARN_E_NOMEM      ? ENOMEM
-           : status == TARN_E_INVALID  ? EINVAL
-           : status == TARN_E_NOTFOUND ? ENOENT
-                                       : EIO;
+    return status == TARN_E_NOMEM                              ? ENOMEM
+           : status == TARN_E_INVALID || status == TARN_E_DATA ? EINVAL
+           : status == TARN_E_NOTFOUND                         ? ENOENT
+                                                               : EIO;
 }
 
 int tn_stream_next(tarn_cx *cx, struct ArrowArrayStream *rows, struct ArrowArray *out)

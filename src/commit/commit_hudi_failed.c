@@ -82,7 +82,7 @@ static int read_plan(tarn_cx *cx, failed *f, const tn_instant *instant, bool *fo
     rc = tn_rollback_plan_parse(cx, text, path, &f->arena, out);
     if (rc == TARN_OK && out->instant.len != 0) {
         *found = true;
-    } else if ((rc == TARN_OK || rc == TARN_E_CORRUPT || rc == TARN_E_INVALID) &&
+    } else if ((rc == TARN_OK || rc == TARN_E_CORRUPT) &&
                instant->state == TN_STATE_REQUESTED) {
         tn_hudi_commit_warn(commit,
                             "%.*s: it is no plan of a rollback, and nothing was done by it: "

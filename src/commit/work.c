@@ -243,7 +243,7 @@ int tn_work_sweep_run(tarn_cx *cx, const tn_work *work, tn_arena *arena, tn_str 
     rc = tn_json_parse(cx, tn_buf_view(&text), "list of staging directories", &object);
     if (rc == TARN_OK)
         rc = tn_json_get_array(cx, object, "stagings", &stagings);
-    if (rc == TARN_E_INVALID) { /* nobody's data: what it listed is swept as stray, later */
+    if (rc == TARN_E_CORRUPT) { /* nobody's data: what it listed is swept as stray, later */
         tn_cx_forget(cx);
         rc = tn_change_remove(cx, work->store, work->run);
         goto done;

@@ -69,7 +69,7 @@ static int open_schema(tarn_cx *cx, tn_rewrite *r)
     TN_TRY(tn_footer_decode(cx, task->schema, &r->arena, &footer));
     TN_TRY(tn_schema_build(cx, footer.elements, footer.element_count, &r->arena, &r->schema));
     if (r->schema.leaf_count != task->leaf_count)
-        TN_FAIL(TARN_E_INVALID, "task: %zu leaves are mapped, the schema has %zu", task->leaf_count,
+        TN_FAIL(TARN_E_CORRUPT, "task: %zu leaves are mapped, the schema has %zu", task->leaf_count,
                 r->schema.leaf_count);
     r->maps = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->maps);
     r->chunks = tn_arena_array(cx, &r->arena, task->leaf_count, sizeof *r->chunks);
@@ -114,7 +114,7 @@ static int open_output(tarn_cx *cx, tn_rewrite *r)
     options.key_values = keys;
     options.key_value_count = task->key_count;
     if (tn_str_ends(task->output, TN_STR(".parquet")))
-        TN_FAIL(TARN_E_INVALID, "task: the staged name %.*s would be taken for data",
+        TN_FAIL(TARN_E_CORRUPT, "task: the staged name %.*s would be taken for data",
                 TN_STR_ARG(task->output));
     TN_TRY(tn_store_make_dirs(cx, r->store, tn_path_parent(task->output)));
     TN_TRY(tn_store_exists(cx, r->store, task->output, &exists));

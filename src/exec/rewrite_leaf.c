@@ -180,7 +180,7 @@ static int cast_values(tarn_cx *cx, const segment *s, const tn_values *in, tn_bu
         TN_TRY(cast_decimals(cx, s, in, out, cells));
         break;
     default:
-        return tn_fail(cx, TARN_E_INVALID, "task: cast %d is unknown", s->source->cast);
+        return tn_fail(cx, TARN_E_CORRUPT, "task: cast %d is unknown", s->source->cast);
     }
     TN_TRY(tn_buf_check(cx, out));
     rc = tn_buf_check(cx, cells);
@@ -334,7 +334,7 @@ static int check_source(tarn_cx *cx, const segment *s)
     if (in == NULL)
         return out->max_def > 0
                    ? TARN_OK
-                   : tn_fail(cx, TARN_E_INVALID, "task: a missing column cannot be required");
+                   : tn_fail(cx, TARN_E_CORRUPT, "task: a missing column cannot be required");
     ok = source->donor_def <= in->max_def && source->donor_rep <= in->max_rep;
     ok = ok && (source->def_map == NULL ? true : source->def_map_count == levels);
     for (uint32_t i = 0; source->def_map != NULL && i < source->def_map_count; i++)

@@ -159,7 +159,7 @@ static int load_group(tarn_cx *cx, const tn_wave *wave, tn_file *file, tn_loaded
 
     TN_TRY(tn_parquet_open(cx, wave->store, path, &loaded->parquet));
     if (loaded->group >= loaded->parquet.footer.group_count)
-        TN_FAIL(TARN_E_INVALID, "%.*s: the task names row group %u of %zu", TN_STR_ARG(path),
+        TN_FAIL(TARN_E_CORRUPT, "%.*s: the task names row group %u of %zu", TN_STR_ARG(path),
                 loaded->group, loaded->parquet.footer.group_count);
     loaded->read_bytes =
         file->stat.size_bytes < TN_TAIL_BYTES ? file->stat.size_bytes : TN_TAIL_BYTES;

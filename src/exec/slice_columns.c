@@ -63,7 +63,7 @@ static int pick_needed(tarn_cx *cx, const tn_scan_task *task, picks *p, tn_str n
 {
     if (pick(task, p, name))
         return TARN_OK;
-    return tn_fail(cx, TARN_E_INVALID,
+    return tn_fail(cx, TARN_E_CORRUPT,
                    "the %s \"%.*s\" is not among the columns of the table, so that its logs cannot "
                    "be merged; check hoodie.properties",
                    what, TN_STR_ARG(name));
@@ -147,7 +147,7 @@ static int bind_ordering(tarn_cx *cx, tn_slice_columns *c)
         const struct ArrowSchema *field;
 
         if (!find_path(&c->work, c->rules->ordering[i], &c->order_paths[i], &field))
-            TN_FAIL(TARN_E_INVALID,
+            TN_FAIL(TARN_E_CORRUPT,
                     "the ordering column \"%.*s\" is not among the columns of the table",
                     TN_STR_ARG(c->rules->ordering[i]));
         TN_TRY(tn_field_copy(cx, field, c->order_schema.children[i]));
@@ -174,7 +174,7 @@ static int bind_keys(tarn_cx *cx, tn_slice_columns *c)
     if (c->rules->meta_fields) {
         c->key = find_field(&c->work, TN_STR(META_KEY));
         if (c->columns[c->key].type.kind != TN_TYPE_UTF8 || c->columns[c->key].type.dictionary)
-            return tn_fail(cx, TARN_E_INVALID, "the column " META_KEY " is not text");
+            return tn_fail(cx, TARN_E_CORRUPT, "the column " META_KEY " is not text");
         return TARN_OK;
     }
     if (c->rules->key_count == 0)
@@ -347,8 +347,8 @@ int tn_slice_columns_keys(tarn_cx *cx, tn_slice_columns *columns, const struct A
     *out = (tn_slice_keys){array->buffers[2] != NULL ? array->buffers[2] : "",
                            (const int32_t *)array->buffers[1] + array->offset, true};
 done:
-    if (rc == TARN_E_INVALID)
-        tn_fail_within(cx, rc, "%s", where);
+    if (rc == TARN_E_DATA)
+        rc = tn_fail_within(cx, TARN_E_CORRUPT, "%s", where);
     return rc;
 }
 

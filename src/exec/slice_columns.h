@@ -59,7 +59,7 @@ typedef struct tn_slice_columns {
 } tn_slice_columns;
 
 /* The task and its rules are borrowed. UNSUPPORTED for the rules of a merger that is not
- * understood; INVALID naming a column that is missing. */
+ * understood; CORRUPT naming a column that is missing. */
 int tn_slice_columns_open(tarn_cx *cx, const tn_scan_task *task, tn_slice_columns *out);
 void tn_slice_columns_close(tn_slice_columns *columns);
 

@@ -19,7 +19,7 @@ static int tell(tarn_cx *cx, const tn_input_place *place, tn_str field)
     if (field.len != 0)
         snprintf(column, sizeof column, ", column \"%.*s\"",
                  (int)(field.len < 200 ? field.len : 200), field.ptr);
-    return tn_fail(cx, TARN_E_INVALID,
+    return tn_fail(cx, TARN_E_DATA,
                    "%.*s: %s %" PRIu64 "%s: %s; fix it, or pass it over with --reject FILE",
                    TN_STR_ARG(place->source), place->row != 0 ? "row" : "line",
                    place->row != 0 ? place->row : place->line, column, text);
@@ -65,7 +65,7 @@ static int look_at_rows(tarn_cx *cx, tn_hudi_write *w, const struct ArrowArraySt
         *kept += rc == TARN_OK;
         if (rc == TARN_OK)
             continue;
-        if (rc != TARN_E_INVALID)
+        if (rc != TARN_E_DATA)
             goto done;
         tn_input_origin(rows, row, &place);
         if (w->given->reject == NULL)

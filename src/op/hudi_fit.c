@@ -113,14 +113,14 @@ static int check_names(tarn_cx *cx, const struct ArrowSchema *chosen)
     int rc = TARN_OK;
 
     if (chosen->n_children == 0)
-        TN_FAIL(TARN_E_INVALID, "the rows have no columns that count");
+        TN_FAIL(TARN_E_DATA, "the rows have no columns that count");
     for (int64_t i = 0; i < chosen->n_children; i++) {
         bool added;
 
         if (tn_map_add(cx, &names, tn_str_of(chosen->children[i]->name), &added) == NULL)
             TN_TRY(TARN_E_NOMEM);
         if (!added)
-            TN_FAIL(TARN_E_INVALID,
+            TN_FAIL(TARN_E_DATA,
                     "the rows have two columns \"%s\"; name each once, with --columns for example",
                     chosen->children[i]->name);
     }
@@ -140,7 +140,7 @@ static const struct ArrowSchema *child_exactly(const struct ArrowSchema *table, 
 static int refuse_twin(tarn_cx *cx, const char *name, const char *other, const char *within)
 {
     return tn_fail(
-        cx, TARN_E_INVALID,
+        cx, TARN_E_DATA,
         "%s \"%s\"%s%s%s differs from \"%s\" by case alone, and readers of Hudi tables do "
         "not tell them apart; rename it, or leave it out with --columns",
         within != NULL ? "field" : "column", name, within != NULL ? " of \"" : "",

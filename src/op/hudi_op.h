@@ -58,7 +58,7 @@ void tn_hudi_fit_clear(tn_hudi_fit *fit);
 #define TN_HUDI_NAME_BYTES_MAX 1024
 bool tn_hudi_fit_seen(const tn_map *seen, tn_str name);
 void tn_hudi_lower(tn_str name, char *out);
-/* Turns a batch of `from` into one of `to`, in place. INVALID naming row and column where a value
+/* Turns a batch of `from` into one of `to`, in place. DATA naming row and column where a value
  * does not fit. */
 int tn_hudi_fit_batch(tarn_cx *cx, tn_hudi_fit *fit, struct ArrowArray *batch);
 
@@ -188,7 +188,7 @@ typedef struct tn_hudi_rows_source {
 void tn_hudi_rows_stream(tn_hudi_rows_source *source, struct ArrowArrayStream *out);
 
 /* hudi_bad.c: a batch of inputs that tn_record_key_batch failed for. Rows without a key or a place
- * are rejected, and it is made again of the others; INVALID naming the first one's input and line
+ * are rejected, and it is made again of the others; DATA naming the first one's input and line
  * where nobody takes rejects. */
 int tn_hudi_bad_rows(tarn_cx *cx, tn_hudi_write *w, const struct ArrowArrayStream *rows,
                      struct ArrowArray *batch, int64_t first_row, tn_record_keys *keys);

@@ -432,6 +432,9 @@ static int apply(tarn_cx *cx, tn_arena *arena, const option *o, const tn_propert
         if (count < 0 && o->offset != AT(sizing.small_file_bytes))
             TN_FAIL(TARN_E_INVALID, "%.*s=%.*s: it is not negative", TN_STR_ARG(p->key),
                     TN_STR_ARG(p->value));
+        if (count == 0 && (o->offset == AT(group_bytes) || o->offset == AT(sizing.max_file_bytes)))
+            TN_FAIL(TARN_E_INVALID, "%.*s=%.*s: it must be more than 0", TN_STR_ARG(p->key),
+                    TN_STR_ARG(p->value));
         memcpy(at, &count, sizeof count);
         break;
     case IS_REAL:
@@ -473,7 +476,9 @@ static int collect(tarn_cx *cx, const tarn_table_options *options, tn_arena *are
         TN_TRY(tn_store_get(cx, store, path, OPTION_FILE_BYTES_MAX, &text));
         kept = tn_buf_view(&text);
         TN_TRY(tn_arena_keep(cx, arena, &kept));
-        TN_TRY(tn_properties_parse(cx, kept, path, arena, all));
+        rc = tn_properties_parse(cx, kept, path, arena, all);
+        /* Of a table it would be damage; here it is what the caller gave. */
+        TN_TRY(rc == TARN_E_CORRUPT ? tn_fail_within(cx, TARN_E_INVALID, "--config") : rc);
     }
     for (size_t i = 0; i < options->set_count; i++) {
         tn_property p;

@@ -62,7 +62,7 @@ static int check_deletes(tarn_cx *cx, tn_hudi_write *w, const tn_hudi_fit_option
         if (i >= c->key_count && is_global(w))
             break;
         if (at < 0 || w->fit.source[at] < 0 || !tn_hudi_fit_seen(options->seen, options->wanted[i]))
-            return tn_fail(cx, TARN_E_INVALID,
+            return tn_fail(cx, TARN_E_DATA,
                            "column \"%.*s\": the rows lack it, and %s of the table is made of it; "
                            "a delete needs the key%s",
                            TN_STR_ARG(options->wanted[i]),
@@ -89,7 +89,7 @@ static int check_keys(tarn_cx *cx, const tn_hudi_write *w, const tn_hudi_fit_opt
     }
     if (c->key_count == 0)
         return TARN_OK;
-    return tn_fail(cx, TARN_E_INVALID,
+    return tn_fail(cx, TARN_E_DATA,
                    "column \"%.*s\": the rows lack it, and the key of the table is made of it",
                    TN_STR_ARG(top_of(c->keys[0])));
 }
@@ -328,7 +328,7 @@ static int check_whole(tarn_cx *cx, const tn_hudi_write *w, const tn_record_keys
         return TARN_OK;
     for (int64_t i = 0; i < rows; i++)
         if (keys->deletes == NULL || keys->deletes[i] == 0)
-            return tn_fail(cx, TARN_E_INVALID,
+            return tn_fail(cx, TARN_E_DATA,
                            "row %" PRId64
                            " of the input: the rows lack columns of the table (%.*s), "
                            "and stored values would be lost; give them, or let them become null "
@@ -368,7 +368,7 @@ static int read_batch(tarn_cx *cx, tn_hudi_write *w, struct ArrowArrayStream *ro
         *first_row = w->fit.rows;
         TN_TRY(tn_hudi_fit_batch(cx, &w->fit, batch));
         rc = tn_record_key_batch(cx, w->key, batch, *first_row + 1, keys);
-        if (rc == TARN_E_INVALID && !w->foreign_rows)
+        if (rc == TARN_E_DATA && !w->foreign_rows)
             rc = tn_hudi_bad_rows(cx, w, rows, batch, *first_row, keys);
         TN_TRY(rc);
     } while (batch->length == 0);

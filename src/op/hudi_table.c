@@ -306,7 +306,7 @@ int tn_hudi_table_new(tarn_cx *cx, tn_arena *arena, tn_str root, const tn_hudi_o
     if (options->version == 0)
         made.version = VERSION_DEFAULT;
     else if (options->version != 6 && options->version != 8 && options->version != 9)
-        TN_FAIL(TARN_E_UNSUPPORTED, "table version %lld: tarn makes 6, 8 and 9",
+        TN_FAIL(TARN_E_INVALID, "table version %lld: it is one of 6, 8, 9",
                 (long long)options->version);
     if (options->keys.count == 0)
         TN_FAIL(TARN_E_INVALID, "%.*s: a table needs a record key; name its columns with --key",

@@ -139,7 +139,7 @@ static int read_commit(tarn_cx *cx, tn_hudi_view *view, const tn_instant *instan
     int rc;
 
     rc = tn_timeline_commit(cx, view->store, &view->timeline, instant, &arena, &commit);
-    if (rc == TARN_E_CORRUPT || rc == TARN_E_INVALID || rc == TARN_E_CONFLICT) {
+    if (rc == TARN_E_CORRUPT || rc == TARN_E_CONFLICT) {
         TN_TRY(tn_hudi_view_keep(cx, view, tn_str_of(tarn_cx_error(cx)), &out->problem));
         tn_cx_forget(cx);
         goto done;

@@ -142,7 +142,9 @@ static void warn_far_paths(const tn_hudi_write *w)
     char line[LINE_MAX_BYTES];
 
     if (w->config->keygen != TN_KEYGEN_TIMESTAMP || t->type == TN_KEYGEN_DATE_STRING ||
-        t->type == TN_KEYGEN_MIXED || !tn_str_starts(t->output_format, TN_STR("yyyy")))
+        t->type == TN_KEYGEN_MIXED ||
+        (!tn_str_starts(t->output_format, TN_STR("yyyy")) &&
+         !tn_str_starts(t->output_format, TN_STR("YYYY"))))
         return;
     for (size_t i = 0; i < w->plan.partition_count; i++) {
         tn_str path = w->plan.partitions[i].path;

@@ -168,7 +168,7 @@ static int refuse_emptying(tarn_cx *cx, tn_hudi_write *w)
     TN_TRY(tn_hudi_open_slices(cx, w));
     if (w->slices.slice_count != 0)
         TN_FAIL(
-            TARN_E_INVALID,
+            TARN_E_DATA,
             "%.*s: the input has no rows, and op insert_overwrite_table would leave none of %zu "
             "file groups; nothing was touched: --op delete_partition takes partitions away, if "
             "that is meant",

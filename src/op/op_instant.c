@@ -83,7 +83,7 @@ static int unreadable(tarn_cx *cx, int status, const tn_instant *instant)
 {
     char text[TN_ERROR_TEXT_MAX / 2];
 
-    if (status != TARN_E_CORRUPT && status != TARN_E_INVALID)
+    if (status != TARN_E_CORRUPT)
         return status;
     snprintf(text, sizeof text, "%s", tarn_cx_error(cx));
     return tn_fail(cx, TARN_E_CORRUPT,

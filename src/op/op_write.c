@@ -230,7 +230,7 @@ static int no_rows(tarn_cx *cx, tn_write *w)
     int rc = TARN_OK;
 
     if (w->options->mode == TARN_WRITE_OVERWRITE && w->dir.files != 0)
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_DATA,
                 "%.*s: the input has no rows, and --op overwrite would leave no file of %" PRIu64
                 "; nothing was touched: remove the directory yourself if that is meant",
                 TN_STR_ARG(w->root), w->dir.files);

@@ -159,7 +159,7 @@ static int show_service(tarn_cx *cx, tn_hudi_view *view, const tn_instant *insta
         goto done;
     rc = tn_timeline_value(cx, view->store, &view->timeline, instant->requested_name, &view->arena,
                            &empty, &plan);
-    if (rc == TARN_E_CORRUPT || rc == TARN_E_INVALID || rc == TARN_E_CONFLICT) {
+    if (rc == TARN_E_CORRUPT || rc == TARN_E_CONFLICT) {
         rc = tn_hudi_view_keep(cx, view, tn_str_of(tarn_cx_error(cx)), &out->problem);
         tn_cx_forget(cx);
     } else if (rc == TARN_OK && !empty) {

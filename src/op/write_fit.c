@@ -204,7 +204,7 @@ static int check_names(tarn_cx *cx, const struct ArrowSchema *from)
     int rc = TARN_OK;
 
     if (from->n_children == 0)
-        TN_FAIL(TARN_E_INVALID, "the rows have no columns, and files need one; name the columns "
+        TN_FAIL(TARN_E_DATA, "the rows have no columns, and files need one; name the columns "
                                 "that there may be with --schema");
     for (int64_t i = 0; i < from->n_children; i++) {
         bool added;
@@ -212,7 +212,7 @@ static int check_names(tarn_cx *cx, const struct ArrowSchema *from)
         if (tn_map_add(cx, &names, tn_str_of(from->children[i]->name), &added) == NULL)
             TN_TRY(TARN_E_NOMEM);
         if (!added)
-            TN_FAIL(TARN_E_INVALID,
+            TN_FAIL(TARN_E_DATA,
                     "the rows have two columns \"%s\"; name each once, with --columns for example",
                     from->children[i]->name);
     }
@@ -328,7 +328,7 @@ static int narrow_values(tarn_cx *cx, const tn_write_fit *fit, const narrowing *
         value = tn_rows_integer(n->from.kind, array, array->offset + i);
         if (!narrow_value(n, &value)) {
             tn_type_print(&type, to);
-            TN_FAIL(TARN_E_INVALID,
+            TN_FAIL(TARN_E_DATA,
                     "row %lld of the input, column \"%s\": the value does not fit %.*s, which the "
                     "directory has; nothing was written",
                     (long long)(fit->rows + i - batch->offset + 1), to->name,

@@ -218,6 +218,11 @@ int tn_write_input_options(tarn_cx *cx, const tarn_write_options *o,
 
     if ((unsigned)o->format > TARN_WRITE_NDJSON)
         TN_FAIL(TARN_E_INVALID, "format: %d is none", (int)o->format);
+    for (size_t i = 0; i < o->column_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(o->columns[i], o->columns[k]) == 0)
+                TN_FAIL(TARN_E_INVALID, "--columns: \"%s\" is named twice; name each once",
+                        o->columns[i]);
     made.format = formats[o->format];
     made.text.delimiter = o->delimiter;
     made.text.no_header = o->no_header;

@@ -71,7 +71,7 @@ typedef struct tn_write_fit {
  * made one. `from` is copied. */
 int tn_write_fit_open(tarn_cx *cx, const struct ArrowSchema *from, const tn_write_dir *dir,
                       tn_str dir_name, tn_write_fit *out);
-/* Turns a batch of `from` into one of `to`, in place. INVALID naming row and column where a value
+/* Turns a batch of `from` into one of `to`, in place. DATA naming row and column where a value
  * does not fit. */
 int tn_write_fit_batch(tarn_cx *cx, tn_write_fit *fit, struct ArrowArray *batch);
 void tn_write_fit_clear(tn_write_fit *fit);
@@ -147,8 +147,8 @@ int tn_write_next(tarn_cx *cx, tn_write *w, struct ArrowArrayStream *rows, struc
 /* write_spell.c: the partitions that the directory has, whatever their spelling. */
 int tn_write_spell_open(tarn_cx *cx, tn_write *w);
 void tn_write_spell_clear(tn_write *w);
-/* A partition's path, as Hive spells it, becomes that of the directory where it has one. INVALID
- * where an overwrite would meet it in two directories. */
+/* A partition's path, as Hive spells it, becomes that of the directory where it has one.
+ * UNSUPPORTED where an overwrite would meet it in two directories. */
 int tn_write_spelled(tarn_cx *cx, const tn_write *w, tn_str *path);
 
 /* write_files.c: all rows as staged files; *files lives in w->arena. */

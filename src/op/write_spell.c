@@ -99,7 +99,7 @@ int tn_write_spelled(tarn_cx *cx, const tn_write *w, tn_str *path)
     int rc = TARN_OK;
 
     if (other != NULL && w->options->mode == TARN_WRITE_OVERWRITE_PARTITIONS)
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_UNSUPPORTED,
                 "%.*s: the partition that is to be replaced lies there twice, as \"%.*s\" and as "
                 "\"%.*s\"; nothing was touched: move the files of one to the other first",
                 TN_STR_ARG(w->root), TN_STR_ARG(partitions[*place].path),

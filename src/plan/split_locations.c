@@ -400,7 +400,7 @@ static int read_all(tarn_cx *cx, reader *r, tn_split_input *out)
     }
     TN_TRY(tn_json_read_end(cx, &r->json));
     if ((seen & 1) == 0)
-        TN_FAIL(TARN_E_INVALID, "%s: %s", r->json.name,
+        TN_FAIL(TARN_E_CORRUPT, "%s: %s", r->json.name,
                 (seen & 16) != 0 ? "a whole set of vectors; give one of them"
                                  : "there is no array \"files\" in it");
 done:

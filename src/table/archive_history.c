@@ -51,14 +51,7 @@ int tn_archive_manifest_parse(tarn_cx *cx, tn_str text, tn_str path, tn_arena *a
     int rc = TARN_OK;
 
     TN_TRY(tn_arena_print(cx, &texts, &what, "%.*s", TN_STR_ARG(path)));
-    rc = tn_json_parse(cx, text, what.ptr, &json);
-    if (rc == TARN_E_INVALID) {
-        tn_str why = tn_str_of(tarn_cx_error(cx));
-
-        TN_TRY(tn_arena_keep(cx, &texts, &why));
-        rc = tn_fail(cx, TARN_E_CORRUPT, "%s", why.ptr);
-    }
-    TN_TRY(rc);
+    TN_TRY(tn_json_parse(cx, text, what.ptr, &json));
     files = json_object_get(json, "files");
     if (!json_is_array(files) || json_array_size(files) > TN_ARCHIVE_FILES_MAX)
         TN_FAIL(TARN_E_CORRUPT, "%.*s: not a manifest: there is no list of files in it",

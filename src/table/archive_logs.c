@@ -116,7 +116,7 @@ static int visit_or_skip(tarn_cx *cx, tn_store *store, tn_str directory, const v
     char text[TN_ERROR_TEXT_MAX];
     int rc = visit_file(cx, store, directory, v);
 
-    if (rc != TARN_E_CORRUPT && rc != TARN_E_INVALID && rc != TARN_E_NOTFOUND)
+    if (rc != TARN_E_CORRUPT && rc != TARN_E_NOTFOUND)
         return rc;
     snprintf(text, sizeof text, "%s", tarn_cx_error(cx));
     tn_cx_forget(cx);

@@ -288,7 +288,7 @@ static int parse_json(tarn_cx *cx, tn_str bytes, tn_str path, building *b)
     TN_TRY(tn_arena_print(cx, &names, &name, "%.*s", TN_STR_ARG(path)));
     r = tn_json_reader_of(bytes, name.ptr, b->arena);
     if (tn_json_read_peek(&r) == 'n')
-        TN_FAIL(TARN_E_INVALID, "%s: it says null, not what was committed", name.ptr);
+        TN_FAIL(TARN_E_CORRUPT, "%s: it says null, not what was committed", name.ptr);
     TN_TRY(json_members(cx, &r, b, json_member));
     TN_TRY(tn_json_read_end(cx, &r));
 done:

@@ -78,7 +78,7 @@ static int look(tarn_cx *cx, tn_store *store, tn_str path, bool *found, bool *wh
     rc = tn_hudi_config_parse(cx, tn_buf_view(text), path, &arena, &config);
     /* A version that we do not know is no damage: it is left for the reader to refuse. */
     *whole = rc == TARN_OK || rc == TARN_E_UNSUPPORTED;
-    if (rc == TARN_E_INVALID || rc == TARN_E_CORRUPT || rc == TARN_E_UNSUPPORTED) {
+    if (rc == TARN_E_CORRUPT || rc == TARN_E_UNSUPPORTED) {
         tn_cx_forget(cx);
         rc = TARN_OK;
     }

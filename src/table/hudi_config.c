@@ -59,7 +59,7 @@ static int get_bool(const parse *p, const char *key, bool fallback, bool *out)
     else if (same_word(text, "FALSE"))
         *out = false;
     else
-        return tn_fail(p->cx, TARN_E_INVALID, "%.*s: %s is \"%.*s\": it must be true or false",
+        return tn_fail(p->cx, TARN_E_CORRUPT, "%.*s: %s is \"%.*s\": it must be true or false",
                        TN_STR_ARG(p->path), key, TN_STR_ARG(text));
     return TARN_OK;
 }
@@ -73,7 +73,7 @@ static int get_number(const parse *p, const char *key, bool *found, int32_t *out
     *found = text.len != 0;
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] < '0' || text.ptr[i] > '9' || text.len > 6)
-            return tn_fail(p->cx, TARN_E_INVALID, "%.*s: %s is \"%.*s\": it must be a number",
+            return tn_fail(p->cx, TARN_E_CORRUPT, "%.*s: %s is \"%.*s\": it must be a number",
                            TN_STR_ARG(p->path), key, TN_STR_ARG(text));
         value = value * 10 + (text.ptr[i] - '0');
     }
@@ -118,7 +118,7 @@ static int parse_version(const parse *p)
     TN_TRY(get_number(p, "hoodie.table.version", &found, &config->version));
     TN_TRY(get_number(p, "hoodie.timeline.layout.version", &layout_found, &config->layout));
     if (!found)
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_CORRUPT,
                 "%.*s: hoodie.table.version is missing, so what the other files mean is not "
                 "known: put it back (6, 8 or 9)",
                 TN_STR_ARG(p->path));
@@ -130,7 +130,7 @@ static int parse_version(const parse *p)
     if (!layout_found && config->version < 8)
         config->layout = 1;
     if (config->layout != (config->version < 8 ? 1 : 2))
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_CORRUPT,
                 "%.*s: hoodie.timeline.layout.version is %s, but a table of version %" PRId32
                 " has layout %d: put that in",
                 TN_STR_ARG(p->path), layout_found ? "another one" : "missing", config->version,
@@ -151,13 +151,13 @@ static int parse_identity(const parse *p)
     config->name = get(p, "hoodie.table.name");
     config->database = get(p, "hoodie.database.name");
     if (config->name.len == 0)
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_CORRUPT,
                 "%.*s: hoodie.table.name is missing: the file is damaged or cut "
                 "short; put the name back",
                 TN_STR_ARG(p->path));
     snprintf(want, sizeof want, "%" PRIu32, tn_hudi_config_checksum(config));
     if (sum.len != 0 && !tn_str_is(sum, want))
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_CORRUPT,
                 "%.*s: hoodie.table.checksum is %.*s, but name and database give %s: the file is "
                 "damaged; if both are right, put that number in",
                 TN_STR_ARG(p->path), TN_STR_ARG(sum), want);
@@ -415,7 +415,7 @@ static int get_path(const parse *p, const char *key, const char *fallback, tn_st
         rest = tn_str_from(rest, end + 1);
         if (part.len == 0 || tn_str_is(part, ".") || tn_str_is(part, "..") ||
             memchr(part.ptr, '\0', part.len) != NULL || path.ptr[path.len - 1] == '/')
-            return tn_fail(p->cx, TARN_E_INVALID,
+            return tn_fail(p->cx, TARN_E_CORRUPT,
                            "%.*s: %s is \"%.*s\": it must be a path below .hoodie",
                            TN_STR_ARG(p->path), key, TN_STR_ARG(path));
     }

@@ -43,7 +43,7 @@ typedef struct tn_hudi_config {
     bool cdc;
 } tn_hudi_config;
 
-/* From text; `path` for messages. INVALID for a wrong checksum or value, UNSUPPORTED by name for a
+/* From text; `path` for messages. CORRUPT for a wrong checksum or value, UNSUPPORTED by name for a
  * version that is unknown (7, or above 9), or a table format that is not native. In the arena. */
 int tn_hudi_config_parse(tarn_cx *cx, tn_str text, tn_str path, tn_arena *arena,
                          tn_hudi_config *out);

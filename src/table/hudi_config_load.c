@@ -45,7 +45,7 @@ static int load_either(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *aren
     int rc, first_rc;
 
     rc = load_file(cx, store, path, arena, found, out);
-    if ((rc == TARN_OK && *found) || (rc != TARN_OK && rc != TARN_E_INVALID))
+    if ((rc == TARN_OK && *found) || (rc != TARN_OK && rc != TARN_E_CORRUPT))
         return rc;
     first_rc = rc;
     first = tn_str_of(rc != TARN_OK ? tarn_cx_error(cx) : "");
@@ -54,7 +54,7 @@ static int load_either(tarn_cx *cx, tn_store *store, tn_str path, tn_arena *aren
     rc = load_file(cx, store, backup, arena, &backup_found, out);
     if (first_rc == TARN_OK) {
         *found = backup_found;
-    } else if ((rc == TARN_OK && !backup_found) || rc == TARN_E_INVALID) {
+    } else if ((rc == TARN_OK && !backup_found) || rc == TARN_E_CORRUPT) {
         rc = tn_fail(cx, first_rc, "%.*s%s", TN_STR_ARG(first),
                      rc == TARN_OK ? "" : " (its backup is damaged, too)");
         *found = true;
@@ -89,7 +89,7 @@ int tn_hudi_config_load(tarn_cx *cx, tn_store *store, tn_str root, tn_arena *are
     for (int i = 0; i < TN_HUDI_CONFIG_TRIES; i++) {
         TN_TRY(tn_cx_check(cx));
         rc = load_either(cx, store, path, arena, &found, &config);
-        if ((rc == TARN_OK && found) || (rc != TARN_OK && rc != TARN_E_INVALID))
+        if ((rc == TARN_OK && found) || (rc != TARN_OK && rc != TARN_E_CORRUPT))
             break;
         if (i + 1 < TN_HUDI_CONFIG_TRIES)
             pause_ms((long)TN_HUDI_CONFIG_PAUSE_MS << i);

@@ -72,7 +72,7 @@ int tn_hudi_keys_named(tarn_cx *cx, tn_store *store, const tn_hudi_config *confi
     for (size_t i = 0; i < slices->slice_count; i++)
         all |= l.found[i];
     if (all == SPELLING_BOTH)
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_UNSUPPORTED,
                 "table %.*s: some of its record keys read \"%.*svalue\" and some \"value\", as "
                 "releases of Hudi differ in it: rows would be written beside themselves; rewrite "
                 "the table with one release first",

@@ -6,7 +6,7 @@
 #include "table/hudi_slices.h"
 
 /* Whether keys of a complex generator with one field read "field:value". By the table's version
- * where it says so (9), else by keys of its files; INVALID where both forms are met. A table
+ * where it says so (9), else by keys of its files; UNSUPPORTED where both forms are met. A table
  * without rows below version 9: `fallback`. */
 int tn_hudi_keys_named(tarn_cx *cx, tn_store *store, const tn_hudi_config *config,
                        const tn_slices *slices, bool fallback, bool *out);

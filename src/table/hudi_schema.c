@@ -158,7 +158,7 @@ static int parse_text(tarn_cx *cx, const load *l, tn_str text, const char *what,
 
     TN_TRY(tn_avro_schema_parse(cx, text, what, &schema));
     if (schema.root->kind != TN_AVRO_RECORD)
-        TN_FAIL(TARN_E_INVALID, "%s: it is no record", what);
+        TN_FAIL(TARN_E_CORRUPT, "%s: it is no record", what);
     TN_TRY(tn_avro_arrow_of(cx, schema.root, &arrow));
     TN_TRY(without_meta(cx, &arrow, &dropped, &plain));
     *avro = text;

@@ -134,7 +134,7 @@ static int missing_field(tarn_cx *cx, tn_str path, const struct ArrowSchema *tab
                          struct ArrowSchema *out)
 {
     if (!tn_field_nullable(table))
-        return tn_fail(cx, TARN_E_INVALID,
+        return tn_fail(cx, TARN_E_DATA,
                        "column %.*s: the rows lack it, and the table allows no nulls in it: put "
                        "it in",
                        TN_STR_ARG(path));

@@ -48,7 +48,7 @@ tn_str tn_timeline_latest(const tn_timeline *timeline);
  * the table meanwhile. */
 int tn_timeline_get(tarn_cx *cx, tn_store *store, const tn_timeline *timeline, tn_str file_name,
                     tn_arena *arena, tn_str *path, tn_buf *bytes);
-/* Reads what a completed commit, deltacommit or replacecommit says. CORRUPT or INVALID naming the
+/* Reads what a completed commit, deltacommit or replacecommit says. CORRUPT naming the
  * file and the way out for an empty or damaged one. */
 int tn_timeline_commit(tarn_cx *cx, tn_store *store, const tn_timeline *timeline,
                        const tn_instant *instant, tn_arena *arena, tn_commit_metadata *out);

@@ -183,7 +183,7 @@ static int parse_partition(tarn_cx *cx, tn_arena *arena, const json_t *object, i
     TN_TRY(tn_json_get_bool(cx, object, "staging_inside", &out->staging_inside));
     TN_TRY(tn_json_get_text(cx, arena, object, "swap", &swap));
     if (!tn_str_is(swap, "exchange") && !tn_str_is(swap, "journal"))
-        TN_FAIL(TARN_E_INVALID, "plan: \"swap\" is \"%.*s\"", TN_STR_ARG(swap));
+        TN_FAIL(TARN_E_CORRUPT, "plan: \"swap\" is \"%.*s\"", TN_STR_ARG(swap));
     out->swap = tn_str_is(swap, "exchange") ? TN_SWAP_EXCHANGE : TN_SWAP_JOURNAL;
     TN_TRY(tn_json_get_i64(cx, object, "mount", &mount));
     TN_TRY(tn_json_get_i64(cx, object, "inode", &inode));
@@ -210,7 +210,7 @@ static int parse_note(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_mer
         if (tn_str_is(kind, note_kinds[i]))
             out->kind = (enum tn_merge_note_kind)i;
     if (out->kind == 0)
-        TN_FAIL(TARN_E_INVALID, "plan: a note of kind \"%.*s\"", TN_STR_ARG(kind));
+        TN_FAIL(TARN_E_CORRUPT, "plan: a note of kind \"%.*s\"", TN_STR_ARG(kind));
     TN_TRY(tn_json_get_bytes(cx, arena, object, "path", &out->path));
     TN_TRY(tn_json_get_text(cx, arena, object, "text", &out->text));
 done:
@@ -289,7 +289,7 @@ int tn_merge_plan_parse(tarn_cx *cx, tn_str text, tn_arena *arena, tn_merge_plan
         lines += text.ptr[i] == '\n';
     lines += text.len != 0 && text.ptr[text.len - 1] != '\n';
     if (lines != plan.task_count)
-        TN_FAIL(TARN_E_INVALID, "plan: %zu task lines follow the header, which names %zu", lines,
+        TN_FAIL(TARN_E_CORRUPT, "plan: %zu task lines follow the header, which names %zu", lines,
                 plan.task_count);
     plan.tasks = tn_arena_array(cx, arena, plan.task_count, sizeof *plan.tasks);
     if (plan.tasks == NULL)
@@ -297,7 +297,7 @@ int tn_merge_plan_parse(tarn_cx *cx, tn_str text, tn_arena *arena, tn_merge_plan
     for (size_t i = 0; i < plan.task_count; i++) {
         TN_TRY(tn_task_parse(cx, next_line(&text), arena, &plan.tasks[i]));
         if (plan.tasks[i].number != i || !tn_str_equal(plan.tasks[i].plan_id, plan.id))
-            TN_FAIL(TARN_E_INVALID, "plan: task line %zu is not task %zu of this plan", i + 1, i);
+            TN_FAIL(TARN_E_CORRUPT, "plan: task line %zu is not task %zu of this plan", i + 1, i);
     }
     TN_TRY(tn_merge_place_check(cx, &plan));
     *out = plan;

@@ -76,7 +76,7 @@ typedef struct tn_merge_plan {
 } tn_merge_plan;
 
 int tn_merge_plan_write(tarn_cx *cx, const tn_merge_plan *plan, tn_buf *out); /* all lines */
-/* How many tasks the header line of a plan names; INVALID when it is none, or is cut off. */
+/* How many tasks the header line of a plan names; CORRUPT when it is none, or is cut off. */
 int tn_merge_plan_count(tarn_cx *cx, tn_str line, size_t *tasks);
 int tn_merge_plan_parse(tarn_cx *cx, tn_str text, tn_arena *arena, tn_merge_plan *out);
 

@@ -59,7 +59,7 @@ int tn_task_place_check(tarn_cx *cx, const tn_task *task)
         tn_str_ends(name, staged_end) && is_name(partition) && is_work_name(work))
         return TARN_OK;
     return tn_fail(
-        cx, TARN_E_INVALID,
+        cx, TARN_E_CORRUPT,
         "task %u: \"output\" %.*s is not in the staging of plan %.*s; make the plan anew",
         task->number, TN_STR_ARG(task->rewrite.output), TN_STR_ARG(task->plan_id));
 }
@@ -96,7 +96,7 @@ static bool staging_fits(const tn_merge_plan *plan, const tn_merge_partition *pa
 
 static int refuse(tarn_cx *cx, const tn_merge_partition *partition, const char *what, tn_str which)
 {
-    return tn_fail(cx, TARN_E_INVALID,
+    return tn_fail(cx, TARN_E_CORRUPT,
                    "plan: partition \"%.*s\": %s %.*s is not where a plan puts it; make it anew",
                    TN_STR_ARG(partition->path), what, TN_STR_ARG(which));
 }
@@ -129,11 +129,11 @@ int tn_merge_place_check(tarn_cx *cx, const tn_merge_plan *plan)
     int rc = TARN_OK;
 
     if (!is_id(plan->id))
-        TN_FAIL(TARN_E_INVALID, "plan: \"id\" is \"%.*s\"", TN_STR_ARG(plan->id));
+        TN_FAIL(TARN_E_CORRUPT, "plan: \"id\" is \"%.*s\"", TN_STR_ARG(plan->id));
     if (!tn_str_is(plan->root, "/") && !is_path(plan->root))
-        TN_FAIL(TARN_E_INVALID, "plan: \"root\" is \"%.*s\"", TN_STR_ARG(plan->root));
+        TN_FAIL(TARN_E_CORRUPT, "plan: \"root\" is \"%.*s\"", TN_STR_ARG(plan->root));
     if (!work_fits(plan))
-        TN_FAIL(TARN_E_INVALID, "plan: \"work\" %.*s is no work directory of %.*s; make it anew",
+        TN_FAIL(TARN_E_CORRUPT, "plan: \"work\" %.*s is no work directory of %.*s; make it anew",
                 TN_STR_ARG(plan->work), TN_STR_ARG(plan->root));
     for (size_t i = 0; i < plan->partition_count; i++) {
         const tn_merge_partition *partition = &plan->partitions[i];

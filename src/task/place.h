@@ -6,10 +6,10 @@
 
 #include "task/merge_plan.h"
 
-/* INVALID unless the task writes WORK/ID/ANY/ANY.new: WORK a work directory (".NAME.tarn"), ID the
+/* CORRUPT unless the task writes WORK/ID/ANY/ANY.new: WORK a work directory (".NAME.tarn"), ID the
  * plan's. */
 int tn_task_place_check(tarn_cx *cx, const tn_task *task);
-/* INVALID unless everything that the plan names lies where a plan of its root would put it, and the
+/* CORRUPT unless everything that the plan names lies where a plan of its root would put it, and the
  * names that enter and leave a partition are names in it. */
 int tn_merge_place_check(tarn_cx *cx, const tn_merge_plan *plan);
 

@@ -21,7 +21,7 @@ static int way_of(tarn_cx *cx, const json_t *value, int32_t *out)
             *out = way;
             return TARN_OK;
         }
-    return tn_fail(cx, TARN_E_INVALID,
+    return tn_fail(cx, TARN_E_CORRUPT,
                    "\"%.40s\" is no way to make a column chunk; there are copy, sequence, remap, "
                    "repack and encode",
                    text != NULL ? text : "");
@@ -32,7 +32,7 @@ static int why_of(tarn_cx *cx, tn_arena *arena, const json_t *value, tn_str *out
     int rc = TARN_OK;
 
     if (!json_is_string(value) || json_string_length(value) > TN_WAY_WHY_BYTES_MAX)
-        TN_FAIL(TARN_E_INVALID, "the reason for a way is no text of up to %d bytes",
+        TN_FAIL(TARN_E_CORRUPT, "the reason for a way is no text of up to %d bytes",
                 TN_WAY_WHY_BYTES_MAX);
     *out = (tn_str){json_string_value(value), json_string_length(value)};
     if (out->len == 0)
@@ -73,7 +73,7 @@ int tn_way_intents_parse(tarn_cx *cx, tn_arena *arena, const json_t *array, size
     if (made == NULL)
         return TARN_E_NOMEM;
     if (json_array_size(array) != count)
-        TN_FAIL(TARN_E_INVALID, "task: ways for %zu leaves, not %zu", json_array_size(array),
+        TN_FAIL(TARN_E_CORRUPT, "task: ways for %zu leaves, not %zu", json_array_size(array),
                 count);
     for (size_t l = 0; l < count; l++) {
         const json_t *one = json_array_get(array, l);
@@ -110,7 +110,7 @@ void tn_way_done_write(tn_json *json, const tn_leaf_done *done, size_t count)
 static int count_of(tarn_cx *cx, const json_t *value, uint64_t *out)
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0)
-        return tn_fail(cx, TARN_E_INVALID, "result: a count of a way is no number from 0 on");
+        return tn_fail(cx, TARN_E_CORRUPT, "result: a count of a way is no number from 0 on");
     *out = (uint64_t)json_integer_value(value);
     return TARN_OK;
 }
@@ -120,7 +120,7 @@ static int leaf_parse(tarn_cx *cx, tn_arena *arena, const json_t *ways, tn_leaf_
     int rc = TARN_OK;
 
     if (!json_is_array(ways) || json_array_size(ways) > TN_WAY_COUNT)
-        TN_FAIL(TARN_E_INVALID, "result: a leaf has no list of up to %d ways", TN_WAY_COUNT);
+        TN_FAIL(TARN_E_CORRUPT, "result: a leaf has no list of up to %d ways", TN_WAY_COUNT);
     for (size_t i = 0; i < json_array_size(ways); i++) {
         const json_t *one = json_array_get(ways, i);
         int32_t way;
@@ -142,7 +142,7 @@ int tn_way_done_parse(tarn_cx *cx, tn_arena *arena, const json_t *array, tn_leaf
     int rc = TARN_OK;
 
     if (leaves > TN_PARQUET_LEAVES_MAX)
-        TN_FAIL(TARN_E_INVALID, "result: %zu leaves, more than %d", leaves, TN_PARQUET_LEAVES_MAX);
+        TN_FAIL(TARN_E_CORRUPT, "result: %zu leaves, more than %d", leaves, TN_PARQUET_LEAVES_MAX);
     made = tn_arena_array(cx, arena, leaves, sizeof *made);
     if (made == NULL)
         TN_TRY(TARN_E_NOMEM);

@@ -25,7 +25,7 @@ int tn_wire_open(tarn_cx *cx, tn_str line, const char *kind, json_t **out)
     TN_TRY(tn_json_parse(cx, line, kind, &object));
     TN_TRY(tn_json_get_text(cx, &arena, object, "kind", &found));
     if (!tn_str_is(found, kind))
-        TN_FAIL(TARN_E_INVALID, "a line of kind \"%.*s\" where \"%s\" is wanted", TN_STR_ARG(found),
+        TN_FAIL(TARN_E_CORRUPT, "a line of kind \"%.*s\" where \"%s\" is wanted", TN_STR_ARG(found),
                 kind);
     TN_TRY(tn_json_get_i64(cx, object, "version", &version));
     if (version != TN_WIRE_VERSION)
@@ -54,7 +54,7 @@ int tn_wire_count(tarn_cx *cx, const json_t *object, const char *key, int64_t mi
 
     TN_TRY(tn_json_get_i64(cx, object, key, &value));
     if (value < min || value > max)
-        TN_FAIL(TARN_E_INVALID, "\"%s\": %" PRId64 " is not within %" PRId64 " and %" PRId64, key,
+        TN_FAIL(TARN_E_CORRUPT, "\"%s\": %" PRId64 " is not within %" PRId64 " and %" PRId64, key,
                 value, min, max);
     *out = value;
 done:
@@ -226,7 +226,7 @@ static int integer_at(tarn_cx *cx, const json_t *array, size_t i, int64_t min, i
 
     if (!json_is_integer(value) || json_integer_value(value) < min ||
         json_integer_value(value) > max)
-        return tn_fail(cx, TARN_E_INVALID,
+        return tn_fail(cx, TARN_E_CORRUPT,
                        "task: element %zu of an array is no number within bounds", i);
     *out = json_integer_value(value);
     return TARN_OK;
@@ -248,7 +248,7 @@ static int parse_source(tarn_cx *cx, tn_arena *arena, const json_t *array, tn_le
     if (maps == 0)
         return TARN_OK;
     if (maps > TN_PARQUET_DEPTH_MAX + 1)
-        TN_FAIL(TARN_E_INVALID, "task: a map of %zu definition levels", maps);
+        TN_FAIL(TARN_E_CORRUPT, "task: a map of %zu definition levels", maps);
     out->def_map = tn_arena_array(cx, arena, maps, sizeof *out->def_map);
     if (out->def_map == NULL)
         return TARN_E_NOMEM;
@@ -272,7 +272,7 @@ static int parse_mappings(tarn_cx *cx, tn_arena *arena, const json_t *object, tn
         const json_t *leaves = json_array_get(mappings, m);
 
         if (json_array_size(leaves) != out->leaf_count)
-            TN_FAIL(TARN_E_INVALID, "task: mapping %zu has %zu leaves, not %zu", m,
+            TN_FAIL(TARN_E_CORRUPT, "task: mapping %zu has %zu leaves, not %zu", m,
                     json_array_size(leaves), out->leaf_count);
         out->mappings[m] = tn_arena_array(cx, arena, out->leaf_count, sizeof(tn_leaf_source));
         if (out->mappings[m] == NULL)
@@ -338,7 +338,7 @@ static int parse_groups(tarn_cx *cx, tn_arena *arena, const json_t *object, tn_t
         for (size_t s = 0; s < group->segment_count; s++) {
             TN_TRY(parse_segment(cx, json_array_get(segments, s), out, &group->segments[s]));
             if (__builtin_add_overflow(group->rows, group->segments[s].rows, &group->rows))
-                TN_FAIL(TARN_E_INVALID, "task: row group %zu has more rows than can be", g);
+                TN_FAIL(TARN_E_CORRUPT, "task: row group %zu has more rows than can be", g);
         }
     }
 done:

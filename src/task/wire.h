@@ -11,7 +11,7 @@
 /* Parses a line and checks its kind and version; *out is the caller's, to json_decref. */
 int tn_wire_open(tarn_cx *cx, tn_str line, const char *kind, json_t **out);
 void tn_wire_kind(tn_json *json, const char *kind);
-/* A whole number within bounds; INVALID naming the key. */
+/* A whole number within bounds; CORRUPT naming the key. */
 int tn_wire_count(tarn_cx *cx, const json_t *object, const char *key, int64_t min, int64_t max,
                   int64_t *out);
 void tn_wire_file_write(tn_json *json, const tn_file_seen *file);

@@ -125,7 +125,7 @@ static int read_schema(reader *r)
 
     TN_TRY(tn_arena_print(r->cx, &r->file->arena, &what, "%.*s", TN_STR_ARG(r->name)));
     rc = tn_avro_schema_parse(r->cx, r->schema, what.ptr, &r->file->schema);
-    if (rc == TARN_E_INVALID)
+    if (rc == TARN_E_CORRUPT)
         rc = tn_fail_within(r->cx, TARN_E_CORRUPT, "damaged header");
 done:
     return rc;

@@ -108,7 +108,7 @@ static int read_name(parser *p, const json_t *json, tn_str around, const tn_avro
     int rc = TARN_OK;
 
     if (!is_name(name, true))
-        TN_TRY(fail_at(p, TARN_E_INVALID, at,
+        TN_TRY(fail_at(p, TARN_E_CORRUPT, at,
                        name.len == 0 ? "a record, enum or fixed without a name"
                                      : "a name may hold letters, digits and _ alone"));
     if (tn_str_find(name, '.') < name.len) {
@@ -118,7 +118,7 @@ static int read_name(parser *p, const json_t *json, tn_str around, const tn_avro
         type->space = json_is_string(space) ? text_of(space) : around;
     }
     if (type->space.len != 0 && !is_name(type->space, true))
-        TN_TRY(fail_at(p, TARN_E_INVALID, at, "a namespace may hold letters, digits, _ and dots"));
+        TN_TRY(fail_at(p, TARN_E_CORRUPT, at, "a namespace may hold letters, digits, _ and dots"));
     type->doc = text_of(json_object_get(json, "doc"));
     TN_TRY(full_name(p, type->name, type->space, &type->full));
 done:
@@ -132,12 +132,12 @@ static int begin_name(parser *p, const tn_avro_type *type, const tn_avro_place *
     size_t *index;
 
     if (type->space.len == 0 && kind_of(type->name) >= 0)
-        return fail_at(p, TARN_E_INVALID, at, "a type takes the name of a primitive one");
+        return fail_at(p, TARN_E_CORRUPT, at, "a type takes the name of a primitive one");
     index = tn_map_add(p->cx, &p->named, type->full, &added);
     if (index == NULL)
         return TARN_E_NOMEM;
     if (!added)
-        return fail_at(p, TARN_E_INVALID, at, "a name is defined twice");
+        return fail_at(p, TARN_E_CORRUPT, at, "a name is defined twice");
     return TARN_OK;
 }
 
@@ -244,10 +244,10 @@ static int parse_field(parser *p, const json_t *json, tn_str space, const tn_avr
     int rc = TARN_OK;
 
     if (!json_is_object(json))
-        TN_TRY(fail_at(p, TARN_E_INVALID, at, "a field that is not an object"));
+        TN_TRY(fail_at(p, TARN_E_CORRUPT, at, "a field that is not an object"));
     out->name = text_of(json_object_get(json, "name"));
     if (out->name.len == 0)
-        TN_TRY(fail_at(p, TARN_E_INVALID, at, "a field without a name"));
+        TN_TRY(fail_at(p, TARN_E_CORRUPT, at, "a field without a name"));
     here.name = out->name;
     out->fallback = json_object_get(json, "default");
     out->doc = text_of(json_object_get(json, "doc"));
@@ -265,7 +265,7 @@ static int parse_record(parser *p, const json_t *json, const tn_avro_place *at, 
     int rc = TARN_OK;
 
     if (!json_is_array(fields))
-        TN_TRY(fail_at(p, TARN_E_INVALID, at, "a record without \"fields\""));
+        TN_TRY(fail_at(p, TARN_E_CORRUPT, at, "a record without \"fields\""));
     type->fields = tn_arena_array(p->cx, p->arena, count, sizeof type->fields[0]);
     type->field_names = tn_arena_array(p->cx, p->arena, count, sizeof type->field_names[0]);
     if (type->fields == NULL || type->field_names == NULL)
@@ -277,7 +277,7 @@ static int parse_record(parser *p, const json_t *json, const tn_avro_place *at, 
         if (tn_map_add(p->cx, &names, field->name, &added) == NULL)
             TN_TRY(TARN_E_NOMEM);
         if (!added)
-            TN_TRY(fail_at(p, TARN_E_INVALID, &(tn_avro_place){at, field->name},
+            TN_TRY(fail_at(p, TARN_E_CORRUPT, &(tn_avro_place){at, field->name},
                            "a field stands twice"));
         type->field_names[i] = field->name;
         type->field_count++;
@@ -293,14 +293,14 @@ static int parse_enum(parser *p, const json_t *json, const tn_avro_place *at, tn
     size_t count = json_array_size(symbols);
 
     if (!json_is_array(symbols))
-        return fail_at(p, TARN_E_INVALID, at, "an enum without \"symbols\"");
+        return fail_at(p, TARN_E_CORRUPT, at, "an enum without \"symbols\"");
     type->symbols = tn_arena_array(p->cx, p->arena, count, sizeof type->symbols[0]);
     if (type->symbols == NULL)
         return TARN_E_NOMEM;
     for (size_t i = 0; i < count; i++) {
         type->symbols[i] = text_of(json_array_get(symbols, i));
         if (type->symbols[i].ptr == NULL)
-            return fail_at(p, TARN_E_INVALID, at, "a symbol of an enum that is no text");
+            return fail_at(p, TARN_E_CORRUPT, at, "a symbol of an enum that is no text");
     }
     type->symbol_count = count;
     return TARN_OK;
@@ -312,7 +312,7 @@ static int parse_fixed(parser *p, const json_t *json, const tn_avro_place *at, t
     json_int_t bytes = json_integer_value(size);
 
     if (!json_is_integer(size) || bytes < 0)
-        return fail_at(p, TARN_E_INVALID, at, "a fixed without its \"size\"");
+        return fail_at(p, TARN_E_CORRUPT, at, "a fixed without its \"size\"");
     if (bytes > TN_AVRO_FIXED_BYTES_MAX)
         return fail_at(p, TARN_E_LIMIT, at, "a fixed of more than 1 MiB");
     type->size = (uint32_t)bytes;
@@ -374,7 +374,7 @@ static int parse_union(parser *p, const json_t *json, tn_str space, const tn_avr
     int rc = TARN_OK;
 
     if (count == 0)
-        TN_TRY(fail_at(p, TARN_E_INVALID, at, "a union of no types"));
+        TN_TRY(fail_at(p, TARN_E_CORRUPT, at, "a union of no types"));
     TN_TRY(new_type(p, TN_AVRO_UNION, at, &type));
     type->branches = tn_arena_array(p->cx, p->arena, count, sizeof type->branches[0]);
     if (type->branches == NULL)
@@ -382,7 +382,7 @@ static int parse_union(parser *p, const json_t *json, tn_str space, const tn_avr
     for (size_t i = 0; i < count; i++) {
         TN_TRY(parse_type(p, json_array_get(json, i), space, at, &type->branches[i]));
         if (type->branches[i]->kind == TN_AVRO_UNION)
-            TN_TRY(fail_at(p, TARN_E_INVALID, at, "a union right inside a union"));
+            TN_TRY(fail_at(p, TARN_E_CORRUPT, at, "a union right inside a union"));
         type->branch_count++;
     }
     TN_TRY(charge(p, type, at));
@@ -416,7 +416,7 @@ static int parse_word(parser *p, tn_str word, const json_t *json, tn_str space,
     if (index == NULL)
         index = tn_map_find(&p->named, word);
     if (index == NULL)
-        TN_TRY(fail_at(p, TARN_E_INVALID, &(tn_avro_place){at, word}, "no such type"));
+        TN_TRY(fail_at(p, TARN_E_CORRUPT, &(tn_avro_place){at, word}, "no such type"));
     if (*index == 0)
         TN_TRY(
             fail_at(p, TARN_E_UNSUPPORTED, &(tn_avro_place){at, word}, "a type that holds itself"));
@@ -438,7 +438,7 @@ static int parse_object(parser *p, const json_t *json, tn_str space, const tn_av
     tn_str word = text_of(type);
 
     if (type == NULL)
-        return fail_at(p, TARN_E_INVALID, at, "an object without \"type\"");
+        return fail_at(p, TARN_E_CORRUPT, at, "an object without \"type\"");
     if (!json_is_string(type))
         return parse_type(p, type, space, at, out);
     for (size_t i = 0; i < sizeof definitions / sizeof definitions[0]; i++) {
@@ -466,7 +466,7 @@ static int parse_type(parser *p, const json_t *json, tn_str space, const tn_avro
     else if (json_is_object(json))
         rc = parse_object(p, json, space, at, out);
     else
-        rc = fail_at(p, TARN_E_INVALID, at, "a type is missing");
+        rc = fail_at(p, TARN_E_CORRUPT, at, "a type is missing");
     p->depth--;
     return rc;
 }

@@ -73,7 +73,7 @@ typedef struct tn_avro_schema {
     json_t *json; /* that it was parsed from, unknown properties included */
 } tn_avro_schema;
 
-/* INVALID naming `what` and the place in it; LIMIT beyond TN_AVRO_DEPTH_MAX or TN_AVRO_TYPES_MAX,
+/* CORRUPT naming `what` and the place in it; LIMIT beyond TN_AVRO_DEPTH_MAX or TN_AVRO_TYPES_MAX,
  * UNSUPPORTED for a type that holds itself. Lenient where Java is, or where old tables are wrong:
  * defaults are not checked, unknown properties and logical types are ignored. *out is the caller's
  * to clear. */

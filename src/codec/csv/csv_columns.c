@@ -62,7 +62,7 @@ static int check_name(tarn_cx *cx, const tn_csv_columns *columns, size_t i, uint
 
     if (!tn_str_utf8(name) || tn_str_find(name, '\0') != name.len)
         return tn_fail(
-            cx, TARN_E_INVALID,
+            cx, TARN_E_DATA,
             "%.*s: line %llu: the name of column %zu is no UTF-8 text; convert the file, "
             "or read it without a header",
             TN_STR_ARG(columns->source), (unsigned long long)line, i + 1);
@@ -81,7 +81,7 @@ static int check_unique(tarn_cx *cx, tn_csv_columns *columns, uint64_t line)
         if (place == NULL)
             TN_TRY(TARN_E_NOMEM);
         if (!added)
-            TN_FAIL(TARN_E_INVALID,
+            TN_FAIL(TARN_E_DATA,
                     "%.*s: line %llu: columns %zu and %zu are both named \"%.*s\"; give them names "
                     "of their own",
                     TN_STR_ARG(columns->source), (unsigned long long)line, *place + 1, i + 1,
@@ -243,7 +243,7 @@ static int add_given(tarn_cx *cx, tn_csv_columns *columns, const struct ArrowSch
     column->source = source;
     column->bytes = is_bytes(field);
     if (source == TN_CSV_NO_SOURCE && !tn_field_nullable(field))
-        TN_FAIL(TARN_E_INVALID, "%.*s: has no column \"%s\", and the schema lets it hold no nulls",
+        TN_FAIL(TARN_E_DATA, "%.*s: has no column \"%s\", and the schema lets it hold no nulls",
                 TN_STR_ARG(columns->source), field->name);
     if (source != TN_CSV_NO_SOURCE && format[0] == '+')
         TN_FAIL(TARN_E_UNSUPPORTED,

@@ -32,7 +32,7 @@ typedef struct tn_csv_columns {
     tn_build *build;
 } tn_csv_columns;
 
-/* From the first record: its names (a header), or its number of fields. INVALID: two columns of one
+/* From the first record: its names (a header), or its number of fields. DATA: two columns of one
  * name, a name that is no UTF-8 or holds a NUL. */
 int tn_csv_columns_name(tarn_cx *cx, tn_csv_columns *columns, const tn_text_read_options *options,
                         const uint8_t *text, const tn_csv_table *header, uint64_t line);

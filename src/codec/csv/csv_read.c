@@ -53,7 +53,7 @@ static uint64_t line_of(const tn_csv_read *reader, size_t at)
 
 static int fail_open_quote(tarn_cx *cx, const tn_csv_read *reader, size_t at)
 {
-    return tn_fail(cx, TARN_E_INVALID,
+    return tn_fail(cx, TARN_E_DATA,
                    "%.*s: line %llu: a quote begins here and is never closed; close it, or double "
                    "it where it is part of a text",
                    TN_STR_ARG(reader->columns.source),
@@ -139,7 +139,7 @@ static int skip_mark(tarn_cx *cx, tn_csv_read *reader)
         window->at = 3;
     if (window->len >= 2 &&
         ((text[0] == 0xFF && text[1] == 0xFE) || (text[0] == 0xFE && text[1] == 0xFF)))
-        TN_FAIL(TARN_E_INVALID, "%.*s: is UTF-16; convert it to UTF-8, with iconv for example",
+        TN_FAIL(TARN_E_DATA, "%.*s: is UTF-16; convert it to UTF-8, with iconv for example",
                 TN_STR_ARG(reader->columns.source));
 done:
     return rc;
@@ -178,13 +178,13 @@ static int read_first(tarn_cx *cx, tn_csv_read *reader)
     while (table->record_fields == 0 && table->consumed != 0 &&
            (advance(reader), tn_csv_window_size(&reader->window) != 0));
     if (table->record_fields == 0 && reader->options.schema == NULL)
-        TN_FAIL(TARN_E_INVALID, "%.*s: is empty: %s; give the columns with --schema",
+        TN_FAIL(TARN_E_DATA, "%.*s: is empty: %s; give the columns with --schema",
                 TN_STR_ARG(columns->source),
                 reader->options.no_header ? "nothing tells its columns" : "it has no header");
     text = tn_csv_window_text(&reader->window);
     line = line_of(reader, table->rows != 0 ? table->starts[0] : 0);
     if (table->odd.len != 0 && !reader->options.no_header)
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_DATA,
                 "%.*s: line %llu: a name of the header goes on after its closing quote",
                 TN_STR_ARG(columns->source), (unsigned long long)line);
     TN_TRY(tn_csv_columns_name(cx, columns, &reader->options, text, table, line));

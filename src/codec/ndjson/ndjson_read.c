@@ -261,7 +261,7 @@ static int look(tarn_cx *cx, const tn_ndjson_records *records, size_t bytes, tn_
     tn_ndjson_records_peek(records, &ahead);
     for (;; ++*count) {
         rc = tn_ndjson_records_next(cx, &ahead, &record, &line);
-        if (rc == TARN_E_INVALID || rc == TARN_E_CORRUPT || rc == TARN_E_LIMIT) {
+        if (rc == TARN_E_DATA || rc == TARN_E_CORRUPT || rc == TARN_E_LIMIT) {
             tn_cx_forget(cx);
             rc = TARN_OK;
             break;

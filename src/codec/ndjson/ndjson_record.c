@@ -197,7 +197,7 @@ static int step_between(tarn_cx *cx, tn_ndjson_records *r, uint8_t c)
         assert(c == '[');
         r->place = TN_NDJSON_FIRST;
     } else if (r->place == TN_NDJSON_AFTER) {
-        return fail_array(cx, r, TARN_E_INVALID,
+        return fail_array(cx, r, TARN_E_DATA,
                           "bytes follow the array; an input is one array of objects, or one object "
                           "a line");
     } else if (c == ']' && r->place != TN_NDJSON_ELEMENT) {
@@ -211,7 +211,7 @@ static int step_between(tarn_cx *cx, tn_ndjson_records *r, uint8_t c)
         r->element_line = r->line;
         return TARN_OK;
     } else {
-        return fail_array(cx, r, TARN_E_INVALID,
+        return fail_array(cx, r, TARN_E_DATA,
                           r->place == TN_NDJSON_NEXT
                               ? "expected \",\" or \"]\" between the objects of the array"
                               : "expected an object of the array");

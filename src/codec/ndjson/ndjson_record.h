@@ -35,7 +35,7 @@ int tn_ndjson_records_hold(tarn_cx *cx, tn_ndjson_records *records, size_t bytes
 void tn_ndjson_records_peek(const tn_ndjson_records *records, tn_ndjson_records *out);
 /* The next one that is not blank, and its line from 1; a NULL record at the end. Valid until the
  * next call. LIMIT for one larger than TN_TEXT_RECORD_BYTES_MAX or a quarter of the memory budget;
- * an array that is broken between its elements is INVALID, one that is cut off CORRUPT. */
+ * an array that is broken between its elements is DATA, one that is cut off CORRUPT. */
 int tn_ndjson_records_next(tarn_cx *cx, tn_ndjson_records *records, tn_str *record, uint64_t *line);
 /* Whole lines, about `bytes` of them, where the input is no array: appended, nothing at the end;
  * the last one may lack its line feed. LIMIT as above, with `line` the one that they begin at. */

@@ -374,7 +374,7 @@ static int fail_value(tarn_cx *cx, const tn_assembly *a, const tn_slice *slice, 
     const tn_arrow_field *field = a->path[a->path_count - 1]->field;
     bool nanos = field->convert == TN_CONVERT_INT96 && field->format.unit == 'n';
 
-    return tn_fail(cx, TARN_E_INVALID,
+    return tn_fail(cx, TARN_E_DATA,
                    "%.*s: column \"%.*s\": the value in row %" PRId64 " does not fit %s%s",
                    TN_STR_ARG(a->file->path), TN_STR_ARG(a->leaf->dotted), row_of(a, slice, bad),
                    tn_format_name(field->format.kind),
@@ -458,7 +458,7 @@ static int append_leaf(tarn_cx *cx, tn_assembly *a, tn_column *column, const tn_
         slots = find_present(a, field, slice);
     assert(slots >= slice->values);
     if (field->key && slots != slice->values)
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_DATA,
                 "%.*s: column \"%.*s\": a map has a null key at or after row %" PRId64
                 "; Arrow has no such maps",
                 TN_STR_ARG(a->file->path), TN_STR_ARG(a->leaf->dotted), slice->position);

@@ -48,7 +48,7 @@ typedef struct tn_slice {
     int64_t rows_hint; /* how many rows are about to come in all */
 } tn_slice;
 
-/* INVALID, naming column and row, for a value that its Arrow type cannot hold. */
+/* DATA, naming column and row, for a value that its Arrow type cannot hold. */
 int tn_assembly_append(tarn_cx *cx, tn_assembly *assembly, const tn_slice *slice);
 /* Bytes the leaf's own column holds. */
 uint64_t tn_assembly_bytes(const tn_assembly *assembly);

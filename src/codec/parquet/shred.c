@@ -185,7 +185,7 @@ static int pass_required(state *s, const struct ArrowArray *array, const tn_shre
         return TARN_OK;
     for (int64_t k = 0; k < s->live; k++)
         if (step->format.kind == TN_FORMAT_NULL || !slot_valid(array, step, live_slot(s, index, k)))
-            return tn_fail(s->cx, TARN_E_INVALID,
+            return tn_fail(s->cx, TARN_E_DATA,
                            "column \"%.*s\": row %" PRId64
                            " holds a null where the schema allows none",
                            TN_STR_ARG(s->leaf->dotted), row_of(s, k));
@@ -405,7 +405,7 @@ int tn_shred_leaf(tarn_cx *cx, tn_shredder *shredder, const tn_leaf *leaf,
     TN_TRY(tn_shred_values(cx, leaf, path, array, s.indexed ? index_of(&s) : NULL, s.base, s.live,
                            &shredder->values, &result.values, &bad));
     if (bad >= 0)
-        TN_FAIL(TARN_E_INVALID,
+        TN_FAIL(TARN_E_DATA,
                 "column \"%.*s\": the value in row %" PRId64 " does not fit its Parquet type",
                 TN_STR_ARG(leaf->dotted), row_of(&s, bad));
     result.entries = s.entries;

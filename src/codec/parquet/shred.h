@@ -47,7 +47,7 @@ void tn_shredder_clear(tn_shredder *shredder);
 
 /* Rows [first, first + rows) of a checked batch (tn_array_check) as a leaf batch, which borrows
  * from the batch and the shredder. `position` is the number of the first of these rows, for
- * messages. INVALID, naming column and row, for a null or a value that the leaf cannot hold. */
+ * messages. DATA, naming column and row, for a null or a value that the leaf cannot hold. */
 int tn_shred_leaf(tarn_cx *cx, tn_shredder *shredder, const tn_leaf *leaf,
                   const tn_shred_path *path, const struct ArrowArray *batch, int64_t first,
                   int64_t rows, int64_t position, tn_leaf_batch *out);

@@ -166,7 +166,7 @@ static int add_escape(parser *p, tn_str text, size_t *at)
     }
     unit = unit_at(text, *at + 2);
     if (unit < 0)
-        return tn_fail(p->cx, TARN_E_INVALID,
+        return tn_fail(p->cx, TARN_E_CORRUPT,
                        "%.*s: line %zu: \\u without four hexadecimal digits; write a backslash as "
                        "\\\\",
                        TN_STR_ARG(p->name), p->first);

@@ -15,7 +15,7 @@ typedef struct tn_properties {
     size_t count, cap;
 } tn_properties;
 
-/* What it points to lives in the arena. INVALID naming `name` and the line for a malformed \u, as
+/* What it points to lives in the arena. CORRUPT naming `name` and the line for a malformed \u, as
  * Java does; LIMIT beyond TN_PROPERTIES_MAX entries. */
 int tn_properties_parse(tarn_cx *cx, tn_str text, tn_str name, tn_arena *arena, tn_properties *out);
 /* The value, or {NULL, 0}. */

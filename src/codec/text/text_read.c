@@ -27,7 +27,7 @@ int tn_text_bad_report(tarn_cx *cx, const tn_text_read_options *options, const t
                            : "; fix it, or pass it over with --reject FILE");
     tn_buf_u8(&text, '\0');
     TN_TRY(tn_buf_check(cx, &text));
-    TN_FAIL(TARN_E_INVALID, "%.*s: %s", TN_STR_ARG(bad->source), (const char *)text.data);
+    TN_FAIL(TARN_E_DATA, "%.*s: %s", TN_STR_ARG(bad->source), (const char *)text.data);
 done:
     tn_buf_clear(&text);
     return rc;

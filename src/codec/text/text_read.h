@@ -36,7 +36,7 @@ typedef struct tn_text_read_options {
     bool schema_inferred;
     size_t schema_given;
     bool schema_deep;      /* the same goes for fields of structs of those columns */
-    tn_text_reject reject; /* NULL: the first bad record is INVALID, naming source, line, column */
+    tn_text_reject reject; /* NULL: the first bad record is DATA, naming source, line, column */
     void *reject_arg;
     void (*warn)(void *arg, const char *text);
     void *warn_arg;
@@ -48,7 +48,7 @@ typedef struct tn_text_read_options {
     tn_str null;    /* text that means null where it is not quoted; default: the empty one */
 } tn_text_read_options;
 
-/* What every reader does with a bad record: options->reject, or INVALID with a text such as
+/* What every reader does with a bad record: options->reject, or DATA with a text such as
  *     orders.csv: line 42, column 3 "amount": "12,50" is no number that double holds; fix it, … */
 int tn_text_bad_report(tarn_cx *cx, const tn_text_read_options *options, const tn_text_bad *bad);
 

@@ -58,7 +58,7 @@ static void test_json_read__numbers(void **state)
             assert_ok(w.cx, tn_json_read_end(w.cx, &w.r));
             assert_true(got == cases[i].want);
         } else {
-            assert_fails(w.cx, TARN_E_INVALID, cases[i].problem,
+            assert_fails(w.cx, TARN_E_CORRUPT, cases[i].problem,
                          tn_json_read_i64(w.cx, &w.r, &got));
         }
         world_clear(&w);
@@ -98,7 +98,7 @@ static void test_json_read__texts(void **state)
             assert_string_equal(got.ptr, cases[i].want);
             assert_int_equal(got.len, strlen(cases[i].want));
         } else {
-            assert_fails(w.cx, TARN_E_INVALID, cases[i].problem,
+            assert_fails(w.cx, TARN_E_CORRUPT, cases[i].problem,
                          tn_json_read_text(w.cx, &w.r, &got));
         }
         world_clear(&w);
@@ -169,7 +169,7 @@ static void test_json_read__documents(void **state)
         if (cases[i].problem == NULL && rc != TARN_OK)
             fail_msg("%s: %s", cases[i].text, tarn_cx_error(w.cx));
         if (cases[i].problem != NULL &&
-            (rc != TARN_E_INVALID || strstr(tarn_cx_error(w.cx), cases[i].problem) == NULL))
+            (rc != TARN_E_CORRUPT || strstr(tarn_cx_error(w.cx), cases[i].problem) == NULL))
             fail_msg("%s: %d: %s", cases[i].text, rc, tarn_cx_error(w.cx));
         world_clear(&w);
     }
@@ -191,7 +191,7 @@ static void test_json_read__depth_is_bounded(void **state)
         if (extra == 0)
             assert_ok(w.cx, tn_json_read_skip(w.cx, &w.r));
         else
-            assert_fails(w.cx, TARN_E_INVALID, "levels deep", tn_json_read_skip(w.cx, &w.r));
+            assert_fails(w.cx, TARN_E_CORRUPT, "levels deep", tn_json_read_skip(w.cx, &w.r));
         world_clear(&w);
     }
 }

@@ -128,15 +128,15 @@ static void test_json__names_the_wrong_member(void **state)
                                 &object));
     assert_ok(cx, tn_json_get_i64(cx, object, "a", &number));
     assert_int_equal(number, 1);
-    assert_fails(cx, TARN_E_INVALID, "none", tn_json_get_i64(cx, object, "none", &number));
-    assert_fails(cx, TARN_E_INVALID, "s", tn_json_get_i64(cx, object, "s", &number));
-    assert_fails(cx, TARN_E_INVALID, "a", tn_json_get_bool(cx, object, "a", &flag));
-    assert_fails(cx, TARN_E_INVALID, "a", tn_json_get_text(cx, &arena, object, "a", &text));
-    assert_fails(cx, TARN_E_INVALID, "byte 1: %",
+    assert_fails(cx, TARN_E_CORRUPT, "none", tn_json_get_i64(cx, object, "none", &number));
+    assert_fails(cx, TARN_E_CORRUPT, "s", tn_json_get_i64(cx, object, "s", &number));
+    assert_fails(cx, TARN_E_CORRUPT, "a", tn_json_get_bool(cx, object, "a", &flag));
+    assert_fails(cx, TARN_E_CORRUPT, "a", tn_json_get_text(cx, &arena, object, "a", &text));
+    assert_fails(cx, TARN_E_CORRUPT, "byte 1: %",
                  tn_json_get_bytes(cx, &arena, object, "s", &text));
-    assert_fails(cx, TARN_E_INVALID, "b", tn_json_get_base64(cx, &arena, object, "b", &text));
-    assert_fails(cx, TARN_E_INVALID, "a", tn_json_get_array(cx, object, "a", &inner));
-    assert_fails(cx, TARN_E_INVALID, "a", tn_json_get_object(cx, object, "a", &inner));
+    assert_fails(cx, TARN_E_CORRUPT, "b", tn_json_get_base64(cx, &arena, object, "b", &text));
+    assert_fails(cx, TARN_E_CORRUPT, "a", tn_json_get_array(cx, object, "a", &inner));
+    assert_fails(cx, TARN_E_CORRUPT, "a", tn_json_get_object(cx, object, "a", &inner));
     json_decref(object);
     tn_arena_clear(&arena);
     tarn_cx_close(cx);
@@ -148,12 +148,12 @@ static void test_json__names_the_place_of_a_mistake(void **state)
     json_t *object = NULL;
 
     (void)state;
-    assert_fails(cx, TARN_E_INVALID, "the plan",
+    assert_fails(cx, TARN_E_CORRUPT, "the plan",
                  tn_json_parse(cx, TN_STR("{\"a\":\n 1,}"), "the plan", &object));
     assert_non_null(strstr(tarn_cx_error(cx), "line 2"));
-    assert_fails(cx, TARN_E_INVALID, NULL,
+    assert_fails(cx, TARN_E_CORRUPT, NULL,
                  tn_json_parse(cx, TN_STR("{\"a\":1,\"a\":2}"), "the plan", &object));
-    assert_fails(cx, TARN_E_INVALID, NULL, tn_json_parse(cx, TN_STR(""), "the plan", &object));
+    assert_fails(cx, TARN_E_CORRUPT, NULL, tn_json_parse(cx, TN_STR(""), "the plan", &object));
     assert_null(object);
     tarn_cx_close(cx);
 }

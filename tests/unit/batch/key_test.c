@@ -76,14 +76,14 @@ static void test_key__refuses_names_no_directory_has(void **state)
     memset(value, 'v', sizeof value);
     assert_ok(cx, tn_key_level(cx, &out, TN_STR("k"), (tn_str){value, 253}));
     tn_buf_reset(&out);
-    assert_fails(cx, TARN_E_INVALID, "column \"k\": the value \"vvvv",
+    assert_fails(cx, TARN_E_DATA, "column \"k\": the value \"vvvv",
                  tn_key_level(cx, &out, TN_STR("k"), (tn_str){value, 254}));
     tn_buf_reset(&out);
     memset(value, '/', sizeof value);
-    assert_fails(cx, TARN_E_INVALID, "302 bytes",
+    assert_fails(cx, TARN_E_DATA, "302 bytes",
                  tn_key_level(cx, &out, TN_STR("k"), (tn_str){value, 100}));
     tn_buf_reset(&out);
-    assert_fails(cx, TARN_E_INVALID, "\"x._COPYING_\"",
+    assert_fails(cx, TARN_E_DATA, "\"x._COPYING_\"",
                  tn_key_level(cx, &out, TN_STR("k"), TN_STR("x._COPYING_")));
     tn_buf_clear(&out);
     tarn_cx_close(cx);

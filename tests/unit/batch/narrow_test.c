@@ -41,7 +41,7 @@ static void test_narrow__units(void **state)
         field(cx, &to, cases[i].to);
         rc = tn_narrow_cast(cx, table.schema.children[0], &to, 10, table.array.children[0]);
         if (cases[i].text != NULL) {
-            assert_int_equal(rc, TARN_E_INVALID);
+            assert_int_equal(rc, TARN_E_DATA);
             assert_non_null(strstr(tarn_cx_error(cx), cases[i].text));
         } else {
             assert_int_equal(rc, TARN_OK);
@@ -75,7 +75,7 @@ static void test_narrow__nulls(void **state)
     table = (test_table){0};
     table_init(cx, &table, 1, 3);
     table_fixed(cx, &table, 0, "c", "tsn:", values, 8, 0);
-    assert_fails(cx, TARN_E_INVALID,
+    assert_fails(cx, TARN_E_DATA,
                  "row 2 of the input, column \"c\": the value 1 of timestamp[ns] does not fit "
                  "timestamp[us]; round or cast",
                  tn_narrow_cast(cx, table.schema.children[0], &to, 0, table.array.children[0]));

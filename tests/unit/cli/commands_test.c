@@ -62,6 +62,7 @@ static void test_commands__exit_codes(void **state)
     assert_int_equal(cmd_exit_of(TARN_OK), 0);
     assert_int_equal(cmd_exit_of(TARN_E_CONFLICT), 4);
     assert_int_equal(cmd_exit_of(TARN_E_INVALID), 2);
+    assert_int_equal(cmd_exit_of(TARN_E_DATA), 1);
     assert_int_equal(cmd_exit_of(TARN_E_CANCELLED), 1);
     assert_int_equal(cmd_exit_of(TARN_E_NOTFOUND), 1);
 }

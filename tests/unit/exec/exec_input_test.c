@@ -90,7 +90,7 @@ static void test_exec_input__by_bytes(void **state)
         {"/one", TN_STR("a\n1\n"), TN_INPUT_AUTO, TARN_E_INVALID, "say it with --format"},
         {"/one", TN_STR("a\n1\n"), TN_INPUT_CSV, TARN_OK, "{\"a\":1}\n"},
         {"/noise", TN_STR("\x01\x02,\x03"), TN_INPUT_AUTO, TARN_E_INVALID, "/noise: neither"},
-        {"/x.json", TN_STR("a,b\n1,x\n"), TN_INPUT_AUTO, TARN_E_INVALID, "/x.json: line 1"},
+        {"/x.json", TN_STR("a,b\n1,x\n"), TN_INPUT_AUTO, TARN_E_DATA, "/x.json: line 1"},
         {"/x.json", TN_STR("a,b\n1,x\n"), TN_INPUT_CSV, TARN_OK, "{\"a\":1,\"b\":\"x\"}\n"},
         {"/p", TN_STR("PAR1....PAR1"), TN_INPUT_AUTO, TARN_E_UNSUPPORTED, "give it as a file"},
         {"/empty.ndjson", TN_STR(""), TN_INPUT_AUTO, TARN_OK, ""},

@@ -265,7 +265,7 @@ static void test_exec_rewrite__a_task_that_does_not_fit_its_files_is_refused(voi
     task.rewrite.groups[0].segments[0].rows -= 1000;
     task.rewrite.output = TN_STR("/t/taken-for-data.parquet");
     assert_ok(j.cx, tn_exec_task(j.cx, j.store, &task, NULL, NULL, &j.arena, &result));
-    assert_int_equal(result.status, TARN_E_INVALID);
+    assert_int_equal(result.status, TARN_E_CORRUPT);
     job_close(&j);
 }
 

@@ -284,7 +284,7 @@ static void test_exec_write__stops_at_limits(void **state)
     w.plan.files_max = 39;
     assert_ok(w.cx, world_write(&w, w.memory, &shape, 20000, 3000, &files, NULL));
     assert_int_equal(files.count, 39);
-    assert_fails(w.cx, TARN_E_INVALID, "column \"dt\": the value \"nnn",
+    assert_fails(w.cx, TARN_E_DATA, "column \"dt\": the value \"nnn",
                  world_write(&w, w.memory, &of, 10, 5, &files, NULL));
     w.columns[1] = TN_STR("nums");
     assert_fails(w.cx, TARN_E_UNSUPPORTED, "\"nums\"",

@@ -570,7 +570,7 @@ static void test_slice_read__refused(void **state)
     w.rules.mode = EVENT;
     w.rules.ordering = &(tn_str){"nowhere", 7};
     slice_make(&w, NULL, "R 001 a/1/x");
-    assert_fails(w.cx, TARN_E_INVALID, "\"nowhere\"", slice_read_lines(&w, &lines));
+    assert_fails(w.cx, TARN_E_CORRUPT, "\"nowhere\"", slice_read_lines(&w, &lines));
     slice_close(&w);
     slice_open(&w);
     slice_make(&w, NULL, "R 001 -/1/x");

@@ -276,7 +276,7 @@ static void test_input__joined_samples(void **state)
     reading_clear(&r);
     /* A key after the sample of its file, unless another file's sample shows it. */
     put("3.ndjson", "{\"n\":1}\n{\"late\":1}\n");
-    assert_fails(cx, TARN_E_INVALID, "3.ndjson: line 2, column \"late\"",
+    assert_fails(cx, TARN_E_DATA, "3.ndjson: line 2, column \"late\"",
                  read_inputs(cx, "3.ndjson", &(tn_input_options){.text = {.sample_bytes = 5}}, &r));
     reading_clear(&r);
     put("4.ndjson", "{\"late\":7}\n");
@@ -443,7 +443,7 @@ static void test_input__deep(void **state)
                       &given));
     put("1.ndjson",
         "{\"a\":1,\"b\":3000000000,\"c\":1.5,\"s\":{\"X\":1,\"y\":2,\"l\":[{\"m\":1}]}}\n");
-    assert_fails(cx, TARN_E_INVALID, "int32", read_inputs(cx, "1.ndjson", &options, &r));
+    assert_fails(cx, TARN_E_DATA, "int32", read_inputs(cx, "1.ndjson", &options, &r));
     reading_clear(&r);
     options.deep = true;
     assert_ok(cx, read_inputs(cx, "1.ndjson", &options, &r));

@@ -84,7 +84,7 @@ static void expect_status(hostile *h, const char *name, size_t run, int rc)
     if (rc == TARN_OK)
         return;
     if (rc != TARN_E_CORRUPT && rc != TARN_E_UNSUPPORTED && rc != TARN_E_LIMIT &&
-        rc != TARN_E_INVALID)
+        rc != TARN_E_DATA)
         fail_msg("%s, damage %zu: %s: %s", name, run, tarn_status_name(rc), tarn_cx_error(h->cx));
     if (strstr(tarn_cx_error(h->cx), h->path) == NULL)
         fail_msg("%s, damage %zu: the text does not name the file: %s", name, run,

@@ -137,7 +137,7 @@ static void test_write_fit__bad_values(void **state)
         table_fixed(cx, &table, 0, "n", cases[i].format, values, 8, 0);
         assert_ok(cx, tn_write_fit_open(cx, &table.schema, &dir, TN_STR("lake"), &fit));
         fit.rows = 10;
-        assert_fails(cx, TARN_E_INVALID, cases[i].want, tn_write_fit_batch(cx, &fit, &table.array));
+        assert_fails(cx, TARN_E_DATA, cases[i].want, tn_write_fit_batch(cx, &fit, &table.array));
         /* A batch that does not show the row does not mind it. */
         table.array.length = 2;
         assert_ok(cx, tn_write_fit_batch(cx, &fit, &table.array));

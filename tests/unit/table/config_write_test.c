@@ -386,7 +386,7 @@ static void test_config_update__replaces_the_file(void **state)
     /* What would not be read is not written. */
     assert_ok(w.cx, tn_properties_set(w.cx, &w.arena, &properties, TN_STR("hoodie.table.checksum"),
                                       TN_STR("1")));
-    assert_fails(w.cx, TARN_E_INVALID, "checksum",
+    assert_fails(w.cx, TARN_E_CORRUPT, "checksum",
                  tn_hudi_config_update(w.cx, w.store, TN_STR(ROOT), &properties));
     assert_true(tn_str_is(value(&w, "a"), "b"));
     close_world(&w);

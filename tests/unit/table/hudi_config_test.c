@@ -62,18 +62,18 @@ static void test_hudi_config__refuses_what_it_does_not_know(void **state)
         {BASE6 "hoodie.table.version=7\n", TARN_E_UNSUPPORTED, "table version 7"},
         {BASE "hoodie.table.version=10\n", TARN_E_UNSUPPORTED, "table version 10"},
         {BASE6 "hoodie.table.version=1\n", TARN_E_UNSUPPORTED, "table version 1"},
-        {"hoodie.table.name=t\n", TARN_E_INVALID, "hoodie.table.version is missing"},
-        {"hoodie.table.version=6\n", TARN_E_INVALID, "hoodie.table.name is missing"},
-        {"hoodie.table.version=9\nhoodie.table.name=t\n", TARN_E_INVALID, "layout"},
-        {BASE6 "hoodie.timeline.layout.version=2\n", TARN_E_INVALID, "layout"},
-        {BASE "hoodie.table.version=x\n", TARN_E_INVALID, "must be a number"},
-        {BASE "hoodie.table.checksum=1\n", TARN_E_INVALID, "hoodie.table.checksum is 1"},
+        {"hoodie.table.name=t\n", TARN_E_CORRUPT, "hoodie.table.version is missing"},
+        {"hoodie.table.version=6\n", TARN_E_CORRUPT, "hoodie.table.name is missing"},
+        {"hoodie.table.version=9\nhoodie.table.name=t\n", TARN_E_CORRUPT, "layout"},
+        {BASE6 "hoodie.timeline.layout.version=2\n", TARN_E_CORRUPT, "layout"},
+        {BASE "hoodie.table.version=x\n", TARN_E_CORRUPT, "must be a number"},
+        {BASE "hoodie.table.checksum=1\n", TARN_E_CORRUPT, "hoodie.table.checksum is 1"},
         {BASE "hoodie.table.type=WIDE\n", TARN_E_UNSUPPORTED, "WIDE"},
         {BASE "hoodie.table.format=iceberg\n", TARN_E_UNSUPPORTED, "iceberg"},
         {BASE "hoodie.record.merge.mode=LUCK\n", TARN_E_UNSUPPORTED, "LUCK"},
-        {BASE "hoodie.populate.meta.fields=maybe\n", TARN_E_INVALID, "true or false"},
-        {BASE "hoodie.timeline.path=../../other\n", TARN_E_INVALID, "below .hoodie"},
-        {BASE "hoodie.timeline.path=/etc\n", TARN_E_INVALID, "below .hoodie"},
+        {BASE "hoodie.populate.meta.fields=maybe\n", TARN_E_CORRUPT, "true or false"},
+        {BASE "hoodie.timeline.path=../../other\n", TARN_E_CORRUPT, "below .hoodie"},
+        {BASE "hoodie.timeline.path=/etc\n", TARN_E_CORRUPT, "below .hoodie"},
     };
     tarn_cx *cx = tarn_cx_open(NULL);
     tn_arena arena = {0};
@@ -295,10 +295,10 @@ static void test_hudi_config__says_what_is_wrong_with_it(void **state)
     assert_fails(p.cx, TARN_E_NOTFOUND, "neither hoodie.properties nor its backup",
                  tn_hudi_config_load(p.cx, p.store, TN_STR("/t"), &p.arena, &config));
     put(&p, file, BASE "hoodie.table.checksum=7\n");
-    assert_fails(p.cx, TARN_E_INVALID, "/t/.hoodie/hoodie.properties: hoodie.table.checksum is 7",
+    assert_fails(p.cx, TARN_E_CORRUPT, "/t/.hoodie/hoodie.properties: hoodie.table.checksum is 7",
                  tn_hudi_config_load(p.cx, p.store, TN_STR("/t"), &p.arena, &config));
     put(&p, "/t/.hoodie/hoodie.properties.backup", "x");
-    assert_fails(p.cx, TARN_E_INVALID, "its backup is damaged, too",
+    assert_fails(p.cx, TARN_E_CORRUPT, "its backup is damaged, too",
                  tn_hudi_config_load(p.cx, p.store, TN_STR("/t"), &p.arena, &config));
     /* An unknown version is no damage, and the backup is not asked. */
     put(&p, file, BASE "hoodie.table.version=12\n");

@@ -133,25 +133,25 @@ static void test_wire__what_points_outside_is_refused(void **state)
     (void)state;
     refuse(cx, "\"version\":2", "\"version\":3", TARN_E_UNSUPPORTED, "version 3");
     refuse(cx, "\"version\":2", "\"version\":1", TARN_E_UNSUPPORTED, "plan again");
-    refuse(cx, "/.t.tarn/", "/t/", TARN_E_INVALID, "staging");
-    refuse(cx, "/p1/", "/p2/", TARN_E_INVALID, "staging");
-    refuse(cx, "/p00000/x.new", "/../x.new", TARN_E_INVALID, "staging");
-    refuse(cx, "/p00000/x.new", "/p00000/x.parquet", TARN_E_INVALID, "staging");
-    refuse(cx, "/p00000/x.new", "/p00000//x.new", TARN_E_INVALID, "staging");
-    refuse(cx, "merge.task", "merge.tusk", TARN_E_INVALID, "merge.tusk");
+    refuse(cx, "/.t.tarn/", "/t/", TARN_E_CORRUPT, "staging");
+    refuse(cx, "/p1/", "/p2/", TARN_E_CORRUPT, "staging");
+    refuse(cx, "/p00000/x.new", "/../x.new", TARN_E_CORRUPT, "staging");
+    refuse(cx, "/p00000/x.new", "/p00000/x.parquet", TARN_E_CORRUPT, "staging");
+    refuse(cx, "/p00000/x.new", "/p00000//x.new", TARN_E_CORRUPT, "staging");
+    refuse(cx, "merge.task", "merge.tusk", TARN_E_CORRUPT, "merge.tusk");
     refuse(cx, "\"rewrite\"", "\"forget\"", TARN_E_UNSUPPORTED, "forget");
-    refuse(cx, "\"mapping\":0", "\"mapping\":1", TARN_E_INVALID, "mapping");
-    refuse(cx, "\"leaf_count\":2", "\"leaf_count\":3", TARN_E_INVALID, "leaves");
-    refuse(cx, "[[[0,0,2,5]]]", "[[[1,0,2,5]]]", TARN_E_INVALID, "bounds");
-    refuse(cx, "[[[0,0,2,5]]]", "[[[0,0,-1,5]]]", TARN_E_INVALID, "bounds");
-    refuse(cx, "\"bloom_leaves\":[1]", "\"bloom_leaves\":[2]", TARN_E_INVALID, "bounds");
-    refuse(cx, "\"codec\":6", "\"codec\":9", TARN_E_INVALID, "codec");
-    refuse(cx, ",0,2]", ",0,200]", TARN_E_INVALID, "bounds");
-    refuse(cx, "\"remap\"", "\"guess\"", TARN_E_INVALID, "guess");
-    refuse(cx, "\"remap\"", "3", TARN_E_INVALID, "no way");
-    refuse(cx, "\"cast\"", "null", TARN_E_INVALID, "reason");
-    refuse(cx, ",[\"c\",\"copy\",\"\"]]", "]", TARN_E_INVALID, "leaves");
-    refuse(cx, "\"c\",\"copy\",\"\"", "", TARN_E_INVALID, "");
+    refuse(cx, "\"mapping\":0", "\"mapping\":1", TARN_E_CORRUPT, "mapping");
+    refuse(cx, "\"leaf_count\":2", "\"leaf_count\":3", TARN_E_CORRUPT, "leaves");
+    refuse(cx, "[[[0,0,2,5]]]", "[[[1,0,2,5]]]", TARN_E_CORRUPT, "bounds");
+    refuse(cx, "[[[0,0,2,5]]]", "[[[0,0,-1,5]]]", TARN_E_CORRUPT, "bounds");
+    refuse(cx, "\"bloom_leaves\":[1]", "\"bloom_leaves\":[2]", TARN_E_CORRUPT, "bounds");
+    refuse(cx, "\"codec\":6", "\"codec\":9", TARN_E_CORRUPT, "codec");
+    refuse(cx, ",0,2]", ",0,200]", TARN_E_CORRUPT, "bounds");
+    refuse(cx, "\"remap\"", "\"guess\"", TARN_E_CORRUPT, "guess");
+    refuse(cx, "\"remap\"", "3", TARN_E_CORRUPT, "no way");
+    refuse(cx, "\"cast\"", "null", TARN_E_CORRUPT, "reason");
+    refuse(cx, ",[\"c\",\"copy\",\"\"]]", "]", TARN_E_CORRUPT, "leaves");
+    refuse(cx, "\"c\",\"copy\",\"\"", "", TARN_E_CORRUPT, "");
     tarn_cx_close(cx);
 }
 
@@ -225,7 +225,7 @@ static void test_wire__a_result_with_ways_out_of_bounds_is_refused(void **state)
                  "\"rows_out\":0,\"hashed\":false,\"hash_in\":0,\"hash_out\":0,\"read_bytes\":0,"
                  "\"row_groups\":0,\"notes\":\"\",\"columns\":%s}",
                  cases[i].columns);
-        assert_fails(cx, TARN_E_INVALID, cases[i].want,
+        assert_fails(cx, TARN_E_CORRUPT, cases[i].want,
                      tn_result_parse(cx, tn_str_of(line), &arena, &out));
         tn_arena_clear(&arena);
     }

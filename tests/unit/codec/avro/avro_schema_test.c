@@ -109,29 +109,29 @@ static void test_avro_schema__refuses(void **state)
         int status;
         const char *part;
     } cases[] = {
-        {"", TARN_E_INVALID, "not JSON"},
-        {"7", TARN_E_INVALID, "a type is missing"},
-        {"\"integer\"", TARN_E_INVALID, "field \"integer\": no such type"},
-        {"[]", TARN_E_INVALID, "a union of no types"},
-        {"[\"int\",[\"null\",\"long\"]]", TARN_E_INVALID, "a union right inside a union"},
-        {"{\"name\":\"x\"}", TARN_E_INVALID, "an object without \"type\""},
-        {"{\"type\":\"record\",\"fields\":[]}", TARN_E_INVALID, "without a name"},
-        {"{\"type\":\"record\",\"name\":\"a b\",\"fields\":[]}", TARN_E_INVALID, "a name may hold"},
-        {"{\"type\":\"record\",\"name\":\"a.\",\"fields\":[]}", TARN_E_INVALID, "a name may hold"},
-        {"{\"type\":\"record\",\"name\":\"int\",\"fields\":[]}", TARN_E_INVALID, "primitive"},
-        {"{\"type\":\"record\",\"name\":\"R\"}", TARN_E_INVALID, "without \"fields\""},
+        {"", TARN_E_CORRUPT, "not JSON"},
+        {"7", TARN_E_CORRUPT, "a type is missing"},
+        {"\"integer\"", TARN_E_CORRUPT, "field \"integer\": no such type"},
+        {"[]", TARN_E_CORRUPT, "a union of no types"},
+        {"[\"int\",[\"null\",\"long\"]]", TARN_E_CORRUPT, "a union right inside a union"},
+        {"{\"name\":\"x\"}", TARN_E_CORRUPT, "an object without \"type\""},
+        {"{\"type\":\"record\",\"fields\":[]}", TARN_E_CORRUPT, "without a name"},
+        {"{\"type\":\"record\",\"name\":\"a b\",\"fields\":[]}", TARN_E_CORRUPT, "a name may hold"},
+        {"{\"type\":\"record\",\"name\":\"a.\",\"fields\":[]}", TARN_E_CORRUPT, "a name may hold"},
+        {"{\"type\":\"record\",\"name\":\"int\",\"fields\":[]}", TARN_E_CORRUPT, "primitive"},
+        {"{\"type\":\"record\",\"name\":\"R\"}", TARN_E_CORRUPT, "without \"fields\""},
         {"{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"a\",\"type\":\"R\"}]}",
          TARN_E_UNSUPPORTED, "field \"a.R\": a type that holds itself"},
         {"{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"a\",\"type\":\"int\"},"
          "{\"name\":\"a\",\"type\":\"int\"}]}",
-         TARN_E_INVALID, "field \"a\": a field stands twice"},
+         TARN_E_CORRUPT, "field \"a\": a field stands twice"},
         {"{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"a\",\"type\":{\"type\":"
          "\"array\","
          "\"items\":\"what\"}}]}",
-         TARN_E_INVALID, "test: Avro schema: field \"a.items.what\": no such type"},
-        {"{\"type\":\"fixed\",\"name\":\"F\"}", TARN_E_INVALID, "\"size\""},
+         TARN_E_CORRUPT, "test: Avro schema: field \"a.items.what\": no such type"},
+        {"{\"type\":\"fixed\",\"name\":\"F\"}", TARN_E_CORRUPT, "\"size\""},
         {"{\"type\":\"fixed\",\"name\":\"F\",\"size\":2000000}", TARN_E_LIMIT, "1 MiB"},
-        {"{\"type\":\"enum\",\"name\":\"E\",\"symbols\":[1]}", TARN_E_INVALID, "no text"},
+        {"{\"type\":\"enum\",\"name\":\"E\",\"symbols\":[1]}", TARN_E_CORRUPT, "no text"},
     };
     tarn_cx *cx = tarn_cx_open(NULL);
     tn_avro_schema schema = {0};

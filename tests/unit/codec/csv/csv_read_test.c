@@ -173,46 +173,46 @@ static void test_csv_read__records(void **state)
 static void test_csv_read__refused(void **state)
 {
     static const read_case cases[] = {
-        CASE("", "INVALID: f.csv: is empty: it has no header; give the columns with --schema\n"),
+        CASE("", "DATA: f.csv: is empty: it has no header; give the columns with --schema\n"),
         CASE("\n\r\n",
-             "INVALID: f.csv: is empty: it has no header; give the columns with --schema\n"),
+             "DATA: f.csv: is empty: it has no header; give the columns with --schema\n"),
         CASE("",
-             "INVALID: f.csv: is empty: nothing tells its columns; give the columns with "
+             "DATA: f.csv: is empty: nothing tells its columns; give the columns with "
              "--schema\n",
              .no_header = true),
         CASE("\xFF\xFE\x61",
-             "INVALID: f.csv: is UTF-16; convert it to UTF-8, with iconv for example\n"),
-        CASE("\na,b,a\n1,2,3\n", "INVALID: f.csv: line 2: columns 1 and 3 are both named "
+             "DATA: f.csv: is UTF-16; convert it to UTF-8, with iconv for example\n"),
+        CASE("\na,b,a\n1,2,3\n", "DATA: f.csv: line 2: columns 1 and 3 are both named "
                                  "\"a\"; give them names of "
                                  "their own\n"),
         CASE("column1,\n1,2\n",
-             "INVALID: f.csv: line 1: columns 1 and 2 are both named \"column1\"; give them "
+             "DATA: f.csv: line 1: columns 1 and 2 are both named \"column1\"; give them "
              "names of their own\n"),
-        CASE("a,\xE4\n1,2\n", "INVALID: f.csv: line 1: the name of column 2 is no UTF-8 "
+        CASE("a,\xE4\n1,2\n", "DATA: f.csv: line 1: the name of column 2 is no UTF-8 "
                               "text; convert the file, "
                               "or read it without a header\n"),
-        CASE("\"a\"x,b\n1,2\n", "INVALID: f.csv: line 1: a name of the header goes on after "
+        CASE("\"a\"x,b\n1,2\n", "DATA: f.csv: line 1: a name of the header goes on after "
                                 "its closing quote\n"),
         CASE("a,b\n1,2\n3,\"x\ny\n4,5\n",
-             "INVALID: f.csv: line 3: a quote begins here and is never closed; close it, or "
+             "DATA: f.csv: line 3: a quote begins here and is never closed; close it, or "
              "double it where it is part of a text\n"),
-        CASE("a,b\n1,2\n\"x\ny\",2\n\n5\n", "a string, b int64\nINVALID: f.csv: line 6: has 1 "
+        CASE("a,b\n1,2\n\"x\ny\",2\n\n5\n", "a string, b int64\nDATA: f.csv: line 6: has 1 "
                                             "field where the header has 2; fix "
                                             "it, or pass it over with --reject FILE\n"),
-        CASE("a,b\n1,2,3\n", "a string, b string\nINVALID: f.csv: line 2: has 3 fields "
+        CASE("a,b\n1,2,3\n", "a string, b string\nDATA: f.csv: line 2: has 3 fields "
                              "where the header has 2; "
                              "fix it, or pass it over with --reject FILE\n"),
         CASE("1,2\n1\n",
-             "column0 int64, column1 int64\nINVALID: f.csv: line 2: has 1 field where the "
+             "column0 int64, column1 int64\nDATA: f.csv: line 2: has 1 field where the "
              "first "
              "record has 2; fix it, or pass it over with --reject FILE\n",
              .no_header = true),
         CASE("a,b\n1,\"2\"x\n",
-             "a string, b string\nINVALID: f.csv: line 2: field 2 goes on after its closing "
+             "a string, b string\nDATA: f.csv: line 2: field 2 goes on after its closing "
              "quote; fix it, or pass it over with --reject FILE\n"),
         CASE(
             "a,b\n1,\"\xE4z\"\n",
-            "a int64, b string\nINVALID: f.csv: line 2, column 2 \"b\": \"?z\" is no UTF-8: "
+            "a int64, b string\nDATA: f.csv: line 2, column 2 \"b\": \"?z\" is no UTF-8: "
             "its "
             "byte 1 is 0xE4 (the type is that of the first 1 row); fix it, give the column another "
             "type with --schema, or pass it over with --reject FILE\n"),
@@ -287,10 +287,10 @@ static void test_csv_read__schema(void **state)
          "{\"price\":1.50,\"id\":7,\"gone\":\"a\",\"column3\":9}\n"},
         {"1.5,7\n", false, true, false,
          "price decimal(6,2), id int32, gone string\n"
-         "INVALID: f.csv: line 1: has 2 fields where the schema has 3; fix it, or pass it "
+         "DATA: f.csv: line 1: has 2 fields where the schema has 3; fix it, or pass it "
          "over with --reject FILE\n"},
         {"price\n1\n", false, false, false,
-         "INVALID: f.csv: has no column \"id\", and the schema lets it hold no nulls\n"},
+         "DATA: f.csv: has no column \"id\", and the schema lets it hold no nulls\n"},
         {"ID,Price,GONE,gonE\n7,2,a,b\n", false, false, false,
          "warn f.csv: left out, as the schema lacks the columns: \"GONE\", \"gonE\"\n"
          "price decimal(6,2), id int32, gone string\n"
@@ -393,7 +393,7 @@ static void test_csv_read__sample(void **state)
     assert_non_null(strstr((char *)r.text.data, "a int64, b string, c double\n"));
     assert_non_null(
         strstr((char *)r.text.data,
-               "INVALID: f.csv: line 102, column 3 \"c\": \"12,50\" is no number that double "
+               "DATA: f.csv: line 102, column 3 \"c\": \"12,50\" is no number that double "
                "holds (the type is that of the first 3 rows); fix it, give the column another type "
                "with --schema, or pass it over with --reject FILE\n"));
     options.sample_bytes = 0;

@@ -247,7 +247,7 @@ static void test_ndjson_read__bad_records(void **state)
         snprintf(where, sizeof where,
                  "in.ndjson: line 2%s%s%s: ", cases[i].column[0] != '\0' ? ", column \"" : "",
                  cases[i].column, cases[i].column[0] != '\0' ? "\"" : "");
-        assert_fails(cx, TARN_E_INVALID, cases[i].reason, read_text(cx, tn_buf_view(&text), &r));
+        assert_fails(cx, TARN_E_DATA, cases[i].reason, read_text(cx, tn_buf_view(&text), &r));
         if (strncmp(tarn_cx_error(cx), where, strlen(where)) != 0)
             fail_msg("case %zu: %s, want %s", i, tarn_cx_error(cx), where);
         assert_non_null(strstr(tarn_cx_error(cx), "--reject"));
@@ -280,11 +280,11 @@ static void test_ndjson_read__broken_arrays(void **state)
     } cases[] = {
         {"[{\"a\":1}", TARN_E_CORRUPT, "line 1: the array is cut off"},
         {"[{\"a\":1},\n{\"a\":", TARN_E_CORRUPT, "line 2: the array is cut off"},
-        {"[{\"a\":1},]", TARN_E_INVALID, "expected an object of the array"},
-        {"[,{\"a\":1}]", TARN_E_INVALID, "expected an object of the array"},
-        {"[{\"a\":1}\n{\"a\":2}]", TARN_E_INVALID, "line 2: expected \",\" or \"]\""},
-        {"[{\"a\":1}]\n[{\"a\":2}]", TARN_E_INVALID, "line 2: bytes follow the array"},
-        {"[1]", TARN_E_INVALID, "line 1: a record is an object in braces"},
+        {"[{\"a\":1},]", TARN_E_DATA, "expected an object of the array"},
+        {"[,{\"a\":1}]", TARN_E_DATA, "expected an object of the array"},
+        {"[{\"a\":1}\n{\"a\":2}]", TARN_E_DATA, "line 2: expected \",\" or \"]\""},
+        {"[{\"a\":1}]\n[{\"a\":2}]", TARN_E_DATA, "line 2: bytes follow the array"},
+        {"[1]", TARN_E_DATA, "line 1: a record is an object in braces"},
     };
     tarn_cx *cx = tarn_cx_open(NULL);
 
@@ -399,7 +399,7 @@ static void test_ndjson_read__maps(void **state)
         read_text(cx, TN_STR("{\"m\":{\"1\":\"a\",\"2\":null}}\n{\"m\":{}}\n{\"m\":null}\n"), &r));
     assert_string_equal((char *)r.rows.data,
                         "{\"m\":{\"1\":\"a\",\"2\":null}}\n{\"m\":{}}\n{\"m\":null}\n");
-    assert_fails(cx, TARN_E_INVALID, "line 1, column \"m[]\": \"x\"",
+    assert_fails(cx, TARN_E_DATA, "line 1, column \"m[]\": \"x\"",
                  read_text(cx, TN_STR("{\"m\":{\"x\":\"a\"}}\n"), &r));
     tn_field_release(&schema);
     reading_clear(&r);
@@ -428,7 +428,7 @@ static void test_ndjson_read__batches_and_limits(void **state)
         tn_buf_text(&text, "{\"a\":");
     for (int i = 0; i < 65; i++)
         tn_buf_text(&text, "}");
-    assert_fails(cx, TARN_E_INVALID, NULL, read_text(cx, tn_buf_view(&text), &r));
+    assert_fails(cx, TARN_E_DATA, NULL, read_text(cx, tn_buf_view(&text), &r));
 
     len = (16 << 20) + 100;
     tn_buf_reset(&text);
@@ -457,7 +457,7 @@ static void test_ndjson_read__cuts_and_flips(void **state)
         reading r = {.step = 5};
         int rc = read_text(cx, (tn_str){text, i}, &r);
 
-        assert_true(rc == TARN_OK || rc == TARN_E_INVALID);
+        assert_true(rc == TARN_OK || rc == TARN_E_DATA);
         reading_clear(&r);
     }
     for (size_t bit = 0; bit < (sizeof text - 1) * 8; bit++) {
@@ -467,7 +467,7 @@ static void test_ndjson_read__cuts_and_flips(void **state)
         memcpy(copy, text, sizeof text);
         copy[bit / 8] ^= (char)(1 << bit % 8);
         rc = read_text(cx, (tn_str){copy, sizeof text - 1}, &r);
-        assert_true(rc == TARN_OK || rc == TARN_E_INVALID || rc == TARN_E_CORRUPT);
+        assert_true(rc == TARN_OK || rc == TARN_E_DATA || rc == TARN_E_CORRUPT);
         reading_clear(&r);
     }
     tarn_cx_close(cx);
@@ -646,7 +646,7 @@ static void test_ndjson_read__threads(void **state)
         assert_true(tn_str_equal(tn_buf_view(&first[1]), tn_buf_view(&r.rejected)));
         assert_true(tn_str_equal(tn_buf_view(&first[2]), tn_buf_view(&r.warned)));
         r.options.reject = NULL;
-        assert_fails(cx, TARN_E_INVALID, "in.ndjson: line 9, column \"a\": \"x7\"",
+        assert_fails(cx, TARN_E_DATA, "in.ndjson: line 9, column \"a\": \"x7\"",
                      read_text(cx, tn_buf_view(&text), &r));
         reading_clear(&r);
         tn_field_release(&schema);

@@ -411,7 +411,7 @@ static void test_assemble__int96_in_both_writers_forms(void **state)
     (void)state;
     expect_one(cx, leaf, false, times, 2, "tsn: x18fcffffffffffff x18fcffffffffffff ");
     expect_one(cx, leaf, true, times, 2, "tsu: xffffffffffffffff xffffffffffffffff ");
-    assert_fails(cx, TARN_E_INVALID, "f.parquet: column \"t\": the value in row 101",
+    assert_fails(cx, TARN_E_DATA, "f.parquet: column \"t\": the value in row 101",
                  append_one(cx, &leaf, false, far, 2, &text));
     expect_one(cx, leaf, true, far, 2, "tsu: x0000000000000000 x00009caef8438403 ");
     tn_buf_clear(&text);
@@ -433,8 +433,8 @@ static void test_assemble__integers_of_each_width(void **state)
                "S x0001 ");
     expect_one(cx, (tn_element)LEAF("n", TN_REQUIRED, TN_INT32, TN_UINT_32), false, wide, 1,
                "I x005ed0b2 ");
-    assert_fails(cx, TARN_E_INVALID, "row 100", append_one(cx, &bad, false, big, 1, &text));
-    assert_fails(cx, TARN_E_INVALID, "row 100", append_one(cx, &bad, false, minus, 1, &text));
+    assert_fails(cx, TARN_E_DATA, "row 100", append_one(cx, &bad, false, big, 1, &text));
+    assert_fails(cx, TARN_E_DATA, "row 100", append_one(cx, &bad, false, minus, 1, &text));
     tn_buf_clear(&text);
     tarn_cx_close(cx);
 }
@@ -470,7 +470,7 @@ static void test_assemble__decimals_of_each_physical_type(void **state)
     expect_one(cx, decimal(TN_FIXED, 2, 4), false, fixed, 2, "d:4,2 " MINUS2 PLUS2);
     expect_one(cx, bytes, false, views, 3, "d:20,2 " MINUS2 MINUS2 ZERO);
     expect_one(cx, decimal(TN_FIXED, 18, 40), false, wide, 1, "d:40,2,256 " MINUS2);
-    assert_fails(cx, TARN_E_INVALID, "row 100", append_one(cx, &bytes, false, cut, 1, &text));
+    assert_fails(cx, TARN_E_DATA, "row 100", append_one(cx, &bytes, false, cut, 1, &text));
     tn_buf_clear(&text);
     tarn_cx_close(cx);
 }

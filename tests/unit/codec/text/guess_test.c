@@ -107,7 +107,7 @@ static void test_guess__bad_records_are_told(void **state)
                         "pass it over with --reject FILE");
     bad.inferred_rows = 100;
     bad.column_number = 0;
-    assert_fails(cx, TARN_E_INVALID,
+    assert_fails(cx, TARN_E_DATA,
                  "line 42, column \"amount\": \"12,50\" is no number that double holds (the type "
                  "is that of the first 100 rows); fix it",
                  tn_text_bad_report(cx, &options, &bad));
@@ -115,7 +115,7 @@ static void test_guess__bad_records_are_told(void **state)
     bad.inferred_rows = 0;
     bad.reason = "has 3 fields where the header has 8";
     assert_fails(
-        cx, TARN_E_INVALID,
+        cx, TARN_E_DATA,
         "orders.csv: line 42: has 3 fields where the header has 8; fix it, or pass it over "
         "with --reject FILE",
         tn_text_bad_report(cx, &options, &bad));
