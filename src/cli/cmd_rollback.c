@@ -49,7 +49,8 @@ const struct cmd cmd_rollback = {
         "with are enough, from the day on. What it wrote is deleted, readers see the "
         "table as it was before, and the timeline has a rollback.\n\n"
         "A write that others stand on is refused, and so is one with a savepoint: roll back "
-        "the later ones first. Failed writes need no command: the next write rolls them back."
+        "the later ones first. --dry-run names the files that would go. Failed writes need no "
+        "command: the next write rolls them back."
         "\n\nExit code 4 when another writer holds the table.",
     .example = "# the write of half past ten\n"
                "tarn rollback lake/orders --instant 20240512103000123",

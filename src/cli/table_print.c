@@ -268,14 +268,23 @@ void table_print_rollback(struct cmd_call *call, const tarn_rollback_report *rep
         out_json_bool(&json, "was_completed", report->was_completed);
         out_json_bool(&json, "dry_run", report->dry_run);
         out_json_u64(&json, "files_deleted", report->files_deleted);
+        out_json_array(&json, "files");
+        for (size_t i = 0; i < report->file_count; i++)
+            out_json_name(&json, NULL, report->files[i], strlen(report->files[i]));
+        out_json_array_end(&json);
         out_json_close(&json);
         return;
     }
     out_name(out, report->root, report->root_len);
-    if (report->dry_run)
-        out_text(out, ": would roll back %s %s, which %s\n", report->action, report->instant,
-                 report->was_completed ? "is completed" : "was never completed");
-    else
+    if (report->dry_run) {
+        out_text(out, ": would roll back %s %s, which %s: %s would be deleted\n", report->action,
+                 report->instant, report->was_completed ? "is completed" : "was never completed",
+                 out_many(&a, report->file_count, "file", NULL));
+        for (size_t i = 0; i < report->file_count; i++) {
+            out_name(out, report->files[i], strlen(report->files[i]));
+            out_text(out, "\n");
+        }
+    } else
         out_text(out, ": rolled back %s %s (rollback %s): %s deleted\n", report->action,
                  report->instant, report->rollback,
                  out_many(&a, report->files_deleted, "file", NULL));

@@ -2,11 +2,16 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "op/hudi_op.h"
+#include "table/commit_metadata.h"
+#include "task/data_name.h"
 
 typedef struct rolled {
     tarn_rollback_report report; /* first: the public handle points here */
     tn_arena arena;
+    const char **files;
+    size_t file_cap;
 } rolled;
 
 void tarn_rollback_report_close(tarn_rollback_report *report)
@@ -76,6 +81,102 @@ done:
     return rc;
 }
 
+/* ---- what would go */
+
+/* Adds a data file of the instant, where it is there. `path` is below the root. */
+static int add_file(tarn_cx *cx, tn_store *store, tn_str root, tn_str path, rolled *log)
+{
+    tn_str whole;
+    bool there;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_path_join(cx, &log->arena, root, path, &whole));
+    TN_TRY(tn_store_exists(cx, store, whole, &there));
+    if (!there)
+        goto done;
+    TN_TRY(tn_arena_grow(cx, &log->arena, &log->files, log->report.file_count, &log->file_cap,
+                         sizeof *log->files));
+    TN_TRY(keep(cx, log, path, &log->files[log->report.file_count]));
+    log->report.file_count++;
+done:
+    return rc;
+}
+
+static bool is_of(tn_str name, tn_str instant)
+{
+    tn_data_name parsed;
+
+    return tn_data_name_parse(name, &parsed) && tn_str_equal(parsed.instant, instant);
+}
+
+/* Those that a completed instant says it wrote. */
+static int foresee_completed(tarn_cx *cx, tn_store *store, tn_str root, const tn_timeline *timeline,
+                             const tn_instant *instant, rolled *log)
+{
+    tn_commit_metadata commit;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_timeline_commit(cx, store, timeline, instant, &log->arena, &commit));
+    for (size_t i = 0; i < commit.stat_count; i++) {
+        tn_str path = tn_path_name(commit.stats[i].path);
+
+        if (!is_of(path, instant->time))
+            continue;
+        if (commit.stats[i].partition.len != 0)
+            TN_TRY(tn_path_join(cx, &log->arena, commit.stats[i].partition, path, &path));
+        TN_TRY(add_file(cx, store, root, path, log));
+    }
+done:
+    return rc;
+}
+
+/* Those of one that was not completed lie in whatever partition it came to. `below` is below the
+ * root. */
+static int foresee_pending(tarn_cx *cx, tn_store *store, tn_str root, tn_str below, tn_str instant,
+                           int depth, rolled *log)
+{
+    tn_str directory = root;
+    tn_entry *entries;
+    size_t count;
+    int rc = TARN_OK;
+
+    TN_TRY(tn_cx_check(cx));
+    if (depth > TN_DIR_DEPTH_MAX)
+        TN_FAIL(TARN_E_LIMIT, "%.*s: more than %d directories deep", TN_STR_ARG(root),
+                TN_DIR_DEPTH_MAX);
+    if (below.len != 0)
+        TN_TRY(tn_path_join(cx, &log->arena, root, below, &directory));
+    TN_TRY(tn_store_list(cx, store, directory, &log->arena, &entries, &count));
+    for (size_t i = 0; i < count; i++) {
+        tn_str path = entries[i].name;
+
+        if (tn_str_is(path, ".hoodie"))
+            continue;
+        if (below.len != 0)
+            TN_TRY(tn_path_join(cx, &log->arena, below, path, &path));
+        if (entries[i].stat.kind == TN_ENTRY_DIR)
+            TN_TRY(foresee_pending(cx, store, root, path, instant, depth + 1, log));
+        else if (is_of(entries[i].name, instant))
+            TN_TRY(add_file(cx, store, root, path, log));
+    }
+done:
+    return rc;
+}
+
+static int foresee(tarn_cx *cx, tn_store *store, tn_str root, const tn_timeline *timeline,
+                   const tn_instant *instant, rolled *log)
+{
+    int rc = TARN_OK;
+
+    if (instant->state == TN_STATE_COMPLETED)
+        TN_TRY(foresee_completed(cx, store, root, timeline, instant, log));
+    else
+        TN_TRY(foresee_pending(cx, store, root, (tn_str){0}, instant->time, 0, log));
+    log->report.files = log->files;
+done:
+    return rc;
+}
+
 /* What is there under the time, without a lock; *time becomes all of the instant. */
 static int look(tarn_cx *cx, tn_store *store, tn_str root, tn_str *time, rolled *log)
 {
@@ -92,6 +193,8 @@ static int look(tarn_cx *cx, tn_store *store, tn_str root, tn_str *time, rolled 
     TN_TRY(keep(cx, log, found->time, &log->report.instant));
     TN_TRY(keep(cx, log, found->word, &log->report.action));
     log->report.was_completed = found->state == TN_STATE_COMPLETED;
+    if (log->report.dry_run)
+        TN_TRY(foresee(cx, store, root, &timeline, found, log));
 done:
     return rc;
 }
