@@ -1,7 +1,8 @@
 /* Splits of directories that are here, or of files that JSON describes: the input, then the plan.
  * I1: nothing is written, and no data file is opened.
  * I2: what the caller gave wins over what the JSON says.
- * I3: a Hudi table stands for the files of its latest snapshot, whatever lies beside them. */
+ * I3: a Hudi table stands for the files of its latest snapshot, whatever lies beside them; a
+ *     directory inside of one, which cannot tell old files from new ones, is refused. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -227,6 +228,31 @@ done:
     return rc;
 }
 
+/* I3: no directory above is a Hudi table. */
+static int check_above(tarn_cx *cx, tn_store *store, tn_str path)
+{
+    tn_arena arena = {0};
+    tn_str at = path;
+    int rc = TARN_OK;
+
+    while (at.len > 1) {
+        tn_str hoodie;
+        bool there;
+
+        at = tn_path_parent(at);
+        TN_TRY(tn_path_join(cx, &arena, at, TN_STR(".hoodie"), &hoodie));
+        TN_TRY(tn_store_exists(cx, store, hoodie, &there));
+        if (there)
+            TN_FAIL(TARN_E_UNSUPPORTED,
+                    "%.*s: lies in a Hudi table (.hoodie) at %.*s, and holds old versions of its "
+                    "files as well as new ones: plan the splits of the table",
+                    TN_STR_ARG(path), TN_STR_ARG(at));
+    }
+done:
+    tn_arena_clear(&arena);
+    return rc;
+}
+
 /* A path as it was named: a directory stands for what is in it, a file for itself. */
 static int add_named(tarn_cx *cx, listing *l, const char *name)
 {
@@ -246,6 +272,8 @@ static int add_named(tarn_cx *cx, listing *l, const char *name)
         TN_TRY(list_table(cx, l, name, &hudi));
     if (hudi)
         goto done;
+    if (stat.kind == TN_ENTRY_DIR)
+        TN_TRY(check_above(cx, store, path));
     if (stat.kind == TN_ENTRY_DIR)
         TN_TRY(list(cx, store, l, path, path.len + (path.ptr[path.len - 1] != '/'), 0));
     else if (stat.kind == TN_ENTRY_FILE)
