@@ -145,6 +145,19 @@ done:
     return rc;
 }
 
+/* No rows are an answer of a table; that there never was a write is told beside it. */
+static void say_empty(const tn_reading *r)
+{
+    if (r->slices.slice_count != 0 || r->as_of.len != 0)
+        return;
+    for (size_t i = 0; i < r->timeline.count; i++)
+        if (tn_instant_writes_data(&r->timeline.instants[i]) &&
+            r->timeline.instants[i].state == TN_STATE_COMPLETED)
+            return;
+    tn_reading_say(r, "%.*s: the table has no commit yet, so there are no rows",
+                   TN_STR_ARG(r->read->root));
+}
+
 static int load_slices(tarn_cx *cx, tn_reading *r)
 {
     tn_str warning;
@@ -156,6 +169,7 @@ static int load_slices(tarn_cx *cx, tn_reading *r)
     TN_TRY(tn_slices_warning(cx, &r->slices, &r->read->arena, &warning));
     if (warning.len != 0 && r->kind != TN_QUERY_OPTIMIZED)
         tn_reading_say(r, "%.*s", TN_STR_ARG(warning));
+    say_empty(r);
 done:
     return rc;
 }
