@@ -107,7 +107,7 @@ static int begin_block(tarn_cx *cx, tn_cdc_logged *l, const tn_log_block *block)
     TN_TRY(tn_log_content(cx, &l->log, block, &l->content));
     TN_TRY(tn_log_records_open(cx, tn_buf_view(&l->content), where, &l->records));
     rc = tn_avro_schema_parse(cx, block->schema, where.ptr, &l->schema);
-    if (rc == TARN_E_INVALID)
+    if (rc == TARN_E_CORRUPT)
         rc = tn_fail_within(cx, TARN_E_CORRUPT, "its schema cannot be read");
     TN_TRY(rc);
     if (!has_images(l->schema.root))
