@@ -28,7 +28,7 @@
     (1 << 20) /* rows times leaves: levels and views of a cell take 28 bytes */
 #define PORTION_ROWS_MIN   64
 #define PORTIONS_PER_GROUP 16
-#define FOLLOWED_MAX       15 /* row groups; the next one tries anew how its columns are best written */
+#define FOLLOWED_MAX       15 /* row groups; the next one tries anew how columns are best written */
 #define OWED_SHARE         16 /* of the budget may be owed without further thought */
 
 int tn_arrow_schema_serialize(tarn_cx *cx, const struct ArrowSchema *schema, tn_buf *out)
