@@ -231,7 +231,7 @@ done:
 static int load_windows(tarn_cx *cx, loader *l, window *w, tn_arena *arena)
 {
     const tn_log_block *block = w->block->block;
-    uint64_t at = 8, next;
+    uint64_t at = 8, next = 0;
     uint32_t left;
     tn_cursor in;
     size_t used;
