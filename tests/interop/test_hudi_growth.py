@@ -69,13 +69,16 @@ def test_names_change_hands(hudi, case, tarn, tmp_path):
 
 # ---- by name
 
+TEXT, LONG, INT, REAL = pa.string(), pa.int64(), pa.int32(), pa.float64()
+
+
 def growing(i, l, f, s, decimals, extra=(), fields=()):
+    # A list of structs of one field Hudi 1.2.0 cannot update in every table: it takes its layout of three levels for one of two.
     return pa.schema([("id", pa.int32()), ("i", i), ("l", l), ("f", f), ("s", s), ("dc", pa.decimal128(decimals, 2)),
-                      ("st", pa.struct([("x", i), *fields])), ("ar", pa.list_(pa.struct([("q", l), *fields]))),
+                      ("st", pa.struct([("x", i), *fields])), ("ar", pa.list_(pa.struct([("q", l), ("n", INT), *fields]))),
                       ("m", pa.map_(pa.string(), f)), *extra, ("ts", pa.int64()), ("p", pa.int32())])
 
 
-TEXT, LONG, INT, REAL = pa.string(), pa.int64(), pa.int32(), pa.float64()
 GROWN = [growing(INT, LONG, pa.float32(), INT, 10), growing(LONG, pa.float32(), REAL, LONG, 12, [("e", INT)], [("z", INT)]),
          growing(REAL, REAL, REAL, TEXT, 14, [("e", LONG)], [("z", LONG), ("zz", TEXT)]),
          growing(TEXT, TEXT, TEXT, TEXT, 14, [("e", TEXT)], [("z", TEXT), ("zz", TEXT)])]
@@ -99,13 +102,13 @@ def rows(schema, ts, numbers):
     return [{f.name: value(f.type, i) for f in schema} | {"id": i, "ts": ts, "p": i % 2} for i in numbers]
 
 
-# Hudi 1.2.0 cannot update a copy-on-write table of version 6 with a list of structs of one field: it takes the layout of two levels
-# for one of three. So there is none.
-@cases([(9, "mor")],
-       [(version, kind) for version in (8, 9) for kind in ("cow", "mor", "mor-parquet")] + [(6, "mor"), (6, "mor-parquet")])
-@pytest.mark.parametrize("logged", [False, True], ids=["bare", "cdc"])
-def test_columns_grow(hudi, case, logged, tarn, tmp_path):
-    version, kind = case
+# Changes of merge-on-read tables of version 6 Hudi 1.2.0 cannot read: "Not an Avro data file".
+@cases([(9, "mor", "rows"), (9, "mor", "changes")],
+       [(version, kind, "rows") for version in (6, 8, 9) for kind in ("cow", "mor", "mor-parquet")] +
+       [(9, "cow", "changes"), (9, "mor", "changes")])
+def test_columns_grow(hudi, case, tarn, tmp_path):
+    version, kind, asked = case
+    logged = asked == "changes"
     t = Asked(hudi, tarn, tmp_path, version, kind,
               options={"hoodie.write.set.null.for.missing.columns": "true"} | (CHANGES if logged else {}))
     one, two, three, four = GROWN
