@@ -263,7 +263,8 @@ static int keep_partitions(tarn_cx *cx, load *l, tn_slices_walk *walk)
     tn_str last = {NULL, 0};
     int rc = TARN_OK;
 
-    qsort(walk->folders, walk->count, sizeof *walk->folders, by_path);
+    if (walk->count != 0)
+        qsort(walk->folders, walk->count, sizeof *walk->folders, by_path);
     l->slices.partitions = tn_arena_array(cx, l->arena, walk->count, sizeof *l->slices.partitions);
     if (l->slices.partitions == NULL)
         return TARN_E_NOMEM;
