@@ -119,8 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                .keys = keys,
                                .key_count = 1,
                                .partial = (enum tn_partial_mode)(data[0] >> 3 & 3) % 3,
-                               .unavailable = {"x", 1},
-                               .newest_log = (data[0] & 32) != 0};
+                               .unavailable = {"x", 1}};
     w.parts = (tn_slice_parts){.logs = w.logs, .instants = &w.instants, .rules = &w.rules};
     w.task = (tn_scan_task){.all = &w.all,
                             .needed = &w.all,
