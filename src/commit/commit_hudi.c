@@ -281,7 +281,6 @@ int tn_hudi_commit_open(tarn_cx *cx, tn_store *store, tn_str root,
     int rc;
 
     TN_TRY(tn_hudi_commit_enter(cx, store, root, options, &commit));
-    TN_TRY(tn_hudi_metadata_drop(cx, commit));
     TN_TRY(tn_hudi_failed_settle(cx, commit));
     tn_hudi_failed_sweep(cx, commit);
     *out = commit;

@@ -279,6 +279,7 @@ int tn_hudi_failed_settle(tarn_cx *cx, tn_hudi_commit *commit)
     TN_TRY(find_failed(cx, &f));
     if (f.undo_count == 0)
         goto done;
+    TN_TRY(tn_hudi_metadata_drop(cx, commit));
     qsort(f.undos, f.undo_count, sizeof *f.undos, newest_first);
     for (size_t i = 0; i < f.undo_count; i++) {
         TN_TRY(tn_hudi_undo_run(cx, commit, &f.undos[i], &rolled));

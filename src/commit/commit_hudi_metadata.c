@@ -1,5 +1,7 @@
 /* Disabling the metadata table as Hudi itself does: the property first, so that readers list files
  * again, then the directory. The next Hudi writer builds it anew from a listing.
+ * Done right before something changes, not when the table is opened: a write that is refused has
+ * touched nothing.
  * D1: while the property names a partition, nothing in the table is changed: a table whose metadata
  *     table lags behind its files is read wrongly. */
 #include "commit/commit_hudi_parts.h"

@@ -706,6 +706,7 @@ static void test_commit__refuses_names_that_lead_elsewhere(void **state)
 
 static void test_commit__drops_the_metadata_table_when_told(void **state)
 {
+    tn_hudi_commit *commit;
     struct lake l;
 
     (void)state;
@@ -715,6 +716,10 @@ static void test_commit__drops_the_metadata_table_when_told(void **state)
     assert_fails(l.cx, TARN_E_UNSUPPORTED, "--drop-metadata-table", lake_write(&l, &second_write));
     assert_true(lake_has(&l, ".hoodie/metadata/files/f"));
     l.options.drop_metadata_table = true;
+    /* Opened, and then given up before anything begins: it is there as before. */
+    assert_ok(l.cx, tn_hudi_commit_open(l.cx, l.store, l.root, &l.options, &commit));
+    tn_hudi_commit_close(l.cx, commit);
+    assert_true(lake_has(&l, ".hoodie/metadata/files/f"));
     assert_ok(l.cx, lake_write(&l, &second_write));
     assert_false(lake_has(&l, ".hoodie/metadata"));
     assert_non_null(strstr(l.warned, "metadata table"));
