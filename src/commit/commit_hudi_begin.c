@@ -41,7 +41,8 @@ int tn_hudi_commit_begin(tarn_cx *cx, tn_hudi_commit *commit, enum tn_action act
 
     assert(commit->state == TN_HUDI_OPEN);
     assert(action == TN_ACTION_COMMIT || action == TN_ACTION_REPLACE);
-    commit->begun = commit->timeline; /* that the write was planned by; what follows may load anew */
+    /* What the write was planned by: the next step may load the timeline anew. */
+    commit->begun = commit->timeline;
     TN_TRY(tn_hudi_metadata_drop(cx, commit));
     TN_TRY(tn_hudi_commit_time(cx, commit, &commit->instant));
     commit->action = action;
