@@ -193,7 +193,8 @@ static int find_keys(tarn_cx *cx, tn_exec_read *r, bool *pruned, tn_prune *prune
     bool found;
     int rc = TARN_OK;
 
-    if (r->task->record_key_count == 0 || r->column_count == 0)
+    if (r->task->record_key_count == 0 || r->column_count == 0 ||
+        (*pruned && prune->range_count == 0))
         return TARN_OK;
     TN_TRY(tn_read_find(cx, &r->file, r->task->skip_crc, r->task->record_keys,
                         r->task->record_key_count, *pruned ? prune->ranges : NULL,
