@@ -280,8 +280,7 @@ static int run_table(struct cmd_call *call)
     rc = tarn_overview_diagnose(call->cx, call->args[0], &table);
     if (rc != TARN_OK)
         return cmd_end(call, rc);
-    for (size_t i = 0; i < table->finding_count; i++)
-        ailing += table->findings[i].severity != TARN_SEVERITY_NOTE;
+    ailing = show_print_ailing(table->findings, table->finding_count);
     if (call->common.json) {
         show_print_table_json(call, table, "doctor.hudi");
     } else {

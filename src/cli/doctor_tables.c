@@ -74,13 +74,11 @@ static bool look(struct looking *l, const char *path)
 {
     tarn_overview *overview = NULL;
     int rc = tarn_overview_diagnose(l->call->cx, path, &overview);
-    bool ails = rc != TARN_OK;
 
     if (rc == TARN_E_NOMEM || rc == TARN_E_CANCELLED)
         return false;
-    for (size_t i = 0; overview != NULL && i < overview->finding_count; i++)
-        ails = ails || overview->findings[i].severity != TARN_SEVERITY_NOTE;
-    l->ailing += ails;
+    l->ailing +=
+        rc != TARN_OK || show_print_ailing(overview->findings, overview->finding_count) != 0;
     if (l->table != NULL)
         print_row(l, path, overview);
     else

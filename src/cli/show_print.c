@@ -332,13 +332,20 @@ static void print_part(struct out *out, const char *title, const char *text)
     show_print_line(out, text);
 }
 
-size_t show_print_findings(struct out *out, const tarn_finding *findings, size_t count)
+size_t show_print_ailing(const tarn_finding *findings, size_t count)
 {
-    struct out_word word;
     size_t ailing = 0;
 
     for (size_t i = 0; i < count; i++)
         ailing += findings[i].severity != TARN_SEVERITY_NOTE;
+    return ailing;
+}
+
+void show_print_findings(struct out *out, const tarn_finding *findings, size_t count)
+{
+    size_t ailing = show_print_ailing(findings, count);
+    struct out_word word;
+
     if (ailing == 0)
         out_text(out, "\nno findings: healthy\n");
     else
@@ -356,7 +363,6 @@ size_t show_print_findings(struct out *out, const tarn_finding *findings, size_t
         print_part(out, "cure:  ", f->cure);
         out_text(out, "\n");
     }
-    return ailing;
 }
 
 void show_print_findings_json(struct out_json *json, const tarn_finding *findings, size_t count)

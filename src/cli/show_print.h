@@ -11,8 +11,10 @@ void show_print_table(struct cmd_call *call, const tarn_overview *table, const c
 void show_print_table_json(struct cmd_call *call, const tarn_overview *table, const char *kind);
 /* Its findings as warnings, a line each. */
 void show_print_warnings(struct cmd_call *call, const tarn_overview *table);
-/* Findings in full, and how many there are that are no notes; and as the member "findings". */
-size_t show_print_findings(struct out *out, const tarn_finding *findings, size_t count);
+/* How many findings are no notes. */
+size_t show_print_ailing(const tarn_finding *findings, size_t count);
+/* Findings in full; and as the member "findings". */
+void show_print_findings(struct out *out, const tarn_finding *findings, size_t count);
 void show_print_findings_json(struct out_json *json, const tarn_finding *findings, size_t count);
 /* A text without what would break the line. */
 void show_print_line(struct out *out, const char *text);
